@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cache lines, branch hints and prefetches. Everything that another core writes starts a line. */
+#ifndef WEIR_BASE_CACHELINE_H
+#define WEIR_BASE_CACHELINE_H
+
+#include <stdalign.h>
+#include <stddef.h>
+
+#define CACHE_LINE_BYTES 64
+
+/* One declarator per aligned declaration: the alignment applies to each of a list. */
+#define CACHE_ALIGNED alignas(CACHE_LINE_BYTES)
+
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+static inline void
+prefetch_read(const void *address)
+{
+	__builtin_prefetch(address, 0, 3);
+}
+
+static inline size_t
+round_up(size_t value, size_t multiple)
+{
+	return (value + multiple - 1) / multiple * multiple;
+}
+
+#endif

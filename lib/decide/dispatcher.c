@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creation of a dispatcher, and copies of its counters. Cold. */
+#include "dispatcher.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "rng.h"
+
+/* Lanes, tallies and handles in one area: nothing of a dispatcher is allocated later. */
+static int
+lanes_init(struct weir_dispatcher *dispatcher)
+{
+	struct weir_pool *pool = dispatcher->pool;
+	const uint32_t n = pool->config.n_workers;
+	const size_t lanes_bytes = n * sizeof(struct lane_producer);
+	const size_t tally_bytes = n * sizeof(struct worker_tally);
+	const size_t handles_bytes = n * pool->geometry.packets_bytes;
+	char *memory;
+
+	if (area_allocate(&dispatcher->lane_area, lanes_bytes + tally_bytes + handles_bytes) < 0)
+		return -ENOMEM;
+	memory = dispatcher->lane_area.memory;
+	dispatcher->lane = (struct lane_producer *)memory;
+	dispatcher->worker_tally = (struct worker_tally *)(memory + lanes_bytes);
+	memory += lanes_bytes + tally_bytes;
+	for (uint32_t i = 0; i < n; i++) {
+		const weir_worker_id id = (weir_worker_id)i;
+
+		dispatcher->lane[i] =
+			pool_lane_producer(pool, dispatcher->id, id, (void **)(void *)memory);
+		dispatcher->progress[i] = pool_progress(pool, id);
+		memory += pool->geometry.packets_bytes;
+	}
+	return 0;
+}
+
+static int
+state_init(struct weir_dispatcher *dispatcher)
+{
+	const size_t bytes = dispatcher->pool->strategy->state_bytes;
+
+	if (bytes == 0)
+		return 0;
+	if (area_allocate(&dispatcher->state_area, bytes) < 0)
+		return -ENOMEM;
+	dispatcher->pick.state = dispatcher->state_area.memory;
+	return 0;
+}
+
+/* Dispatchers start their rotations apart, so that independent round-robins do not clump. */
+static void
+pick_init(struct weir_dispatcher *dispatcher)
+{
+	const struct weir_config *config = &dispatcher->pool->config;
+
+	dispatcher->pick = (struct weir_pick_context) {
+		.depth = dispatcher->depth,
+		.room = dispatcher->room,
+		.stride = config->chunk,
+		.index = (uint64_t)dispatcher->id * config->n_workers / config->n_dispatchers,
+		.seed = rng_at(config->seed, dispatcher->id),
+	};
+}
+
+static void
+dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint32_t id)
+{
+	const struct weir_config *config = &pool->config;
+
+	*dispatcher = (struct weir_dispatcher) {
+		.pool = pool,
+		.id = id,
+		.n_workers = config->n_workers,
+		.n_dispatchers = config->n_dispatchers,
+		.burst = config->burst,
+		.chunk = config->chunk,
+		.refuses = pool->overflow->refuses,
+		.drop_reason = pool->overflow->reason,
+		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
+		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
+	};
+	pick_init(dispatcher);
+}
+
+static void
+dispatcher_free(struct weir_dispatcher *dispatcher)
+{
+	hold_fini(&dispatcher->hold);
+	area_free(&dispatcher->state_area);
+	area_free(&dispatcher->lane_area);
+	free(dispatcher);
+}
+
+struct weir_dispatcher *
+weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finish, void *context)
+{
+	struct weir_dispatcher *dispatcher;
+
+	if (id >= pool->config.n_dispatchers || !finish) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (pool->dispatcher_exists[id]) {
+		errno = EEXIST;
+		return NULL;
+	}
+	dispatcher = aligned_alloc(CACHE_LINE_BYTES, sizeof(*dispatcher));
+	if (!dispatcher)
+		return NULL;
+	dispatcher_init(dispatcher, pool, id);
+	dispatcher->finish = finish;
+	dispatcher->finish_context = context;
+	if (lanes_init(dispatcher) < 0 || state_init(dispatcher) < 0 ||
+		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
+		dispatcher_free(dispatcher);
+		errno = ENOMEM;
+		return NULL;
+	}
+	mirror_sync(dispatcher);
+	pool->dispatcher_exists[id] = true;
+	return dispatcher;
+}
+
+void
+weir_dispatcher_destroy(struct weir_dispatcher *dispatcher)
+{
+	if (!dispatcher)
+		return;
+	assert(weir_in_lanes(dispatcher) == 0 && weir_held(dispatcher) == 0);
+	dispatcher->pool->dispatcher_exists[dispatcher->id] = false;
+	dispatcher_free(dispatcher);
+}
+
+uint32_t
+weir_in_lanes(const struct weir_dispatcher *dispatcher)
+{
+	return (uint32_t)(counter_read(&dispatcher->tally.lent) -
+			  counter_read(&dispatcher->tally.ended));
+}
+
+void
+weir_dispatcher_counters(
+	const struct weir_dispatcher *dispatcher, struct weir_dispatcher_counters *counters)
+{
+	const struct dispatcher_tally *tally = &dispatcher->tally;
+
+	*counters = (struct weir_dispatcher_counters) {
+		.received = counter_read(&tally->received),
+		.rejected = counter_read(&tally->rejected),
+		.routed = counter_read(&tally->routed),
+		.lent = counter_read(&tally->lent),
+		.returned_tx = counter_read(&tally->returned_tx),
+		.consumed = counter_read(&tally->consumed),
+		.held = counter_read(&tally->held),
+		.depth_visits = counter_read(&tally->depth_visits),
+		.line_reads = counter_read(&tally->line_reads),
+		.bursts = counter_read(&tally->bursts),
+	};
+	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
+		counters->dropped[i] = counter_read(&tally->dropped[i]);
+}
+
+int
+weir_dispatcher_worker_counters(const struct weir_dispatcher *dispatcher, weir_worker_id id,
+	struct weir_worker_counters *counters)
+{
+	const struct worker_tally *tally;
+
+	if (id >= dispatcher->n_workers)
+		return -EINVAL;
+	tally = &dispatcher->worker_tally[id];
+	*counters = (struct weir_worker_counters) {
+		.lent = counter_read(&tally->lent),
+		.harvested = counter_read(&tally->harvested),
+		.depth = (uint32_t)counter_read(&tally->depth),
+		.max_depth = (uint32_t)counter_read(&tally->max_depth),
+	};
+	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
+		counters->dropped[i] = counter_read(&tally->dropped[i]);
+	return 0;
+}
+
+void
+weir_ledger_add(struct weir_ledger *ledger, const struct weir_dispatcher *dispatcher)
+{
+	const struct dispatcher_tally *tally = &dispatcher->tally;
+	/* Ended first: a reader on another core then never sees more ended than lent. */
+	const uint64_t ended = counter_read(&tally->ended);
+
+	ledger->received += counter_read(&tally->received);
+	ledger->completed += counter_read(&tally->returned_tx) + counter_read(&tally->consumed);
+	ledger->held += counter_read(&tally->held);
+	ledger->in_lanes += counter_read(&tally->lent) - ended;
+	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
+		ledger->dropped[i] += counter_read(&tally->dropped[i]);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The dispatcher's private half: one thread's, but for the counters, which anyone may read.
+ *
+ *   dispatcher.c  creation, counters           dispatch.c  the burst pipeline
+ *   mirror.c      snapshot → mirror            harvest.c   progress → mirror, packets come home
+ */
+#ifndef WEIR_DECIDE_DISPATCHER_H
+#define WEIR_DECIDE_DISPATCHER_H
+
+#include <weir/decide.h>
+#include <weir/strategy.h>
+
+#include "area.h"
+#include "bitset.h"
+#include "counter.h"
+#include "fastmod.h"
+#include "hold.h"
+#include "pool.h"
+
+/* What is counted of one worker; the dispatcher writes it once per harvest of that worker. */
+struct worker_tally {
+	CACHE_ALIGNED struct counter lent;
+	struct counter harvested;
+	struct counter depth;
+	struct counter max_depth;
+	struct counter dropped[WEIR_REASON_COUNT];
+};
+
+/* What is counted of the dispatcher; written at most a few times per burst. */
+struct dispatcher_tally {
+	CACHE_ALIGNED struct counter received;
+	struct counter rejected;
+	struct counter routed;
+	struct counter lent;
+	struct counter ended; /* lent ones that came back or were written off */
+	struct counter returned_tx;
+	struct counter consumed;
+	struct counter held;
+	struct counter depth_visits;
+	struct counter line_reads;
+	struct counter bursts;
+	struct counter dropped[WEIR_REASON_COUNT];
+};
+
+/* Packets that were dropped while a burst was dispatched: they end together, after it. */
+struct drop_list {
+	uint32_t n;
+	void *packets[WEIR_BURST_MAX];
+	struct weir_verdict verdicts[WEIR_BURST_MAX];
+};
+
+struct weir_dispatcher {
+	/* Fixed at creation. */
+	struct weir_pool *pool;
+	weir_finish_fn finish;
+	void *finish_context;
+	uint32_t id;
+	uint32_t n_workers;
+	uint32_t n_dispatchers;
+	uint32_t burst;
+	uint32_t chunk;
+	bool refuses;		 /* policy: a refusal ends the dispatch */
+	uint8_t drop_reason;	 /* policy: what a drop is counted as */
+	bool counts_in_process;	 /* depth mode outstanding */
+	_Atomic uint32_t *tails; /* own tail array; NULL with one dispatcher */
+	struct progress *progress[WEIR_WORKERS_MAX];
+
+	/* The snapshot in use and what follows from it. */
+	const struct weir_snapshot *snapshot;
+	struct fastmod rotation_by; /* routable workers; members when all are stopped */
+
+	/* The mirror, by position, and what the strategy sees of it. */
+	struct weir_pick_context pick;
+	CACHE_ALIGNED uint32_t depth[WEIR_WORKERS_MAX];
+	CACHE_ALIGNED uint32_t room[WEIR_WORKERS_MAX];
+
+	/* By worker id. */
+	struct bitset outstanding; /* lanes with packets lent and not harvested */
+	struct bitset reread;	   /* lanes whose progress was read again in this burst */
+	struct lane_producer *lane;
+	struct worker_tally *worker_tally;
+	struct area lane_area; /* lane[], worker_tally[] and the handles of all lanes */
+
+	struct hold hold;
+	struct area state_area; /* the strategy's own */
+	uint16_t picks[WEIR_BURST_MAX];
+	struct weir_verdict verdicts[WEIR_BURST_MAX];
+	struct drop_list drops;
+
+	struct dispatcher_tally tally;
+};
+
+/* mirror.c */
+
+/* Adopts the pool's current snapshot if it is a new one (edge E1). Once per burst. */
+void mirror_sync(struct weir_dispatcher *dispatcher);
+
+/* Recomputes one worker's mirror entry from its lane. Workers that are not routable have none. */
+void mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id);
+
+/* harvest.c */
+
+/* Reads the progress of every worker that matters, once each; brings home what is completed. */
+uint32_t harvest_pass(struct weir_dispatcher *dispatcher);
+
+/* Reads one worker's progress and brings home what it has completed. Returns packets finished. */
+uint32_t harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id);
+
+/* Depth of a worker as this dispatcher knows it. */
+static inline uint32_t
+lane_depth(const struct weir_dispatcher *dispatcher, const struct lane_producer *lane)
+{
+	uint32_t depth = lane->tail - lane->completed + lane->others;
+
+	return dispatcher->counts_in_process ? depth : depth - lane->in_process;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Harvest: reads workers' progress, refreshes the mirror, and brings completed packets home.
+ *
+ * With one dispatcher only workers that hold packets of ours are read: the others are idle for
+ * certain. With several, every routable worker's backlog may have changed by others.
+ */
+#include "dispatcher.h"
+#include "seq.h"
+
+/* Ids per cache line of a tail array: each such line is read at most once per pass. */
+#define TAILS_PER_LINE (CACHE_LINE_BYTES / sizeof(uint32_t))
+
+struct verdict_sums {
+	uint32_t tx;
+	uint32_t consumed;
+};
+
+/*
+ * Copies the verdicts of one run out of the worker's memory, then checks the copies: the worker
+ * could still change the original.
+ */
+static void
+verdicts_read(struct weir_dispatcher *dispatcher, const struct weir_verdict *from, uint32_t n,
+	struct worker_tally *tally, struct verdict_sums *sums)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct weir_verdict verdict = from[i];
+
+		if (verdict.kind == WEIR_VERDICT_TX) {
+			sums->tx++;
+		} else if (verdict.kind == WEIR_VERDICT_CONSUMED) {
+			sums->consumed++;
+		} else {
+			if (verdict.kind != WEIR_VERDICT_DROP ||
+				verdict.target >= WEIR_REASON_COUNT)
+				verdict = weir_verdict_drop(WEIR_REASON_BAD_VERDICT);
+			counter_add(&dispatcher->tally.dropped[verdict.target], 1);
+			counter_add(&tally->dropped[verdict.target], 1);
+		}
+		dispatcher->verdicts[i] = verdict;
+	}
+}
+
+/* Brings home the packets of one run of slots: at most a burst, in one piece. */
+static void
+run_finish(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t index, uint32_t n,
+	struct verdict_sums *sums)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+
+	verdicts_read(dispatcher, &lane->verdicts[index], n, &dispatcher->worker_tally[id], sums);
+	dispatcher->finish(
+		dispatcher->finish_context, &lane->packets[index], dispatcher->verdicts, n, id);
+	lane->harvested += n;
+}
+
+static uint32_t
+lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+	struct dispatcher_tally *tally = &dispatcher->tally;
+	const uint32_t total = lane->completed - lane->harvested;
+	struct verdict_sums sums = { 0 };
+
+	while (lane->harvested != lane->completed) {
+		const uint32_t index = lane->harvested & (lane->n_slots - 1);
+		uint32_t n = lane->completed - lane->harvested;
+
+		n = n < lane->n_slots - index ? n : lane->n_slots - index;
+		n = n < WEIR_BURST_MAX ? n : WEIR_BURST_MAX;
+		run_finish(dispatcher, id, index, n, &sums);
+	}
+	if (total > 0) {
+		counter_add(&tally->ended, total);
+		counter_add(&tally->returned_tx, sums.tx);
+		counter_add(&tally->consumed, sums.consumed);
+		counter_add(&dispatcher->worker_tally[id].harvested, total);
+	}
+	return total;
+}
+
+/* What the other dispatchers have outstanding at worker `id`. */
+static uint32_t
+others_backlog(const struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t other = 0; other < dispatcher->n_dispatchers; other++) {
+		if (other == dispatcher->id)
+			continue;
+		const uint32_t completed =
+			progress_completed(progress_read(dispatcher->progress[id], other));
+		/* Edge E7, acquire side. A completion can be seen before the tail that it follows
+		 * is published: then nothing is outstanding as far as can be known. */
+		const uint32_t tail = atomic_load_explicit(
+			&pool_tails(dispatcher->pool, other)->tail[id], memory_order_acquire);
+		const uint32_t backlog = tail - completed;
+
+		sum += backlog <= WEIR_LANE_SIZE_MAX ? backlog : 0;
+	}
+	return sum;
+}
+
+/* Takes over what the worker's progress word says (edge E2). A word out of range is not believed:
+ * it could only come from memory that the worker has spoilt. */
+static void
+progress_accept(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+	const uint64_t word = progress_read(dispatcher->progress[id], dispatcher->id);
+	const uint32_t completed = progress_completed(word);
+	const uint32_t in_process = progress_in_process(word);
+
+	if (!seq_within(lane->completed, completed, lane->tail))
+		return;
+	lane->completed = completed;
+	lane->in_process =
+		in_process <= lane->tail - completed ? in_process : lane->tail - completed;
+}
+
+/* Progress lines that hold words this dispatcher needs of one worker. */
+static uint32_t
+progress_lines_read(const struct weir_dispatcher *dispatcher)
+{
+	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE);
+}
+
+static void
+depth_record(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	struct worker_tally *tally = &dispatcher->worker_tally[id];
+	struct lane_producer *lane = &dispatcher->lane[id];
+
+	counter_set(&tally->lent, counter_read(&tally->harvested) + lane_occupied(lane));
+	counter_set(&tally->depth, lane_depth(dispatcher, lane));
+	counter_set(&tally->max_depth, lane->max_depth);
+}
+
+uint32_t
+harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+	const uint32_t deepest = lane_depth(dispatcher, lane);
+	uint32_t finished;
+
+	/* Own hand-overs have been added since the last reading: now is the depth's peak. */
+	if (deepest > lane->max_depth)
+		lane->max_depth = deepest;
+	progress_accept(dispatcher, id);
+	if (dispatcher->n_dispatchers > 1)
+		lane->others = others_backlog(dispatcher, id);
+	counter_add(&dispatcher->tally.line_reads, progress_lines_read(dispatcher));
+	finished = lane_harvest(dispatcher, id);
+	if (lane_occupied(lane) == 0)
+		bitset_remove(&dispatcher->outstanding, id);
+	mirror_restore(dispatcher, id);
+	depth_record(dispatcher, id);
+	return finished;
+}
+
+/* The workers that a pass must read. */
+static struct bitset
+pass_members(const struct weir_dispatcher *dispatcher)
+{
+	struct bitset members = dispatcher->outstanding;
+
+	if (dispatcher->n_dispatchers == 1)
+		return members;
+	for (uint32_t i = 0; i < dispatcher->snapshot->n_routable; i++)
+		bitset_add(&members, dispatcher->snapshot->routable[i]);
+	return members;
+}
+
+/* Lines of other dispatchers' tail arrays that a pass over `members` reads. */
+static uint32_t
+tail_lines_read(const struct weir_dispatcher *dispatcher, const struct bitset *members)
+{
+	const uint64_t line_mask = (UINT64_C(1) << TAILS_PER_LINE) - 1;
+	uint32_t lines = 0;
+
+	for (uint32_t id = 0; id < WEIR_WORKERS_MAX; id += TAILS_PER_LINE)
+		lines += (members->word[id >> 6] >> (id & 63) & line_mask) != 0;
+	return lines * (dispatcher->n_dispatchers - 1);
+}
+
+uint32_t
+harvest_pass(struct weir_dispatcher *dispatcher)
+{
+	const struct bitset members = pass_members(dispatcher);
+	uint32_t finished = 0;
+
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = members.word[w];
+
+		while (bits)
+			finished +=
+				harvest_worker(dispatcher, (weir_worker_id)bitset_pop(&bits, w));
+	}
+	if (dispatcher->n_dispatchers > 1)
+		counter_add(&dispatcher->tally.line_reads, tail_lines_read(dispatcher, &members));
+	return finished;
+}
+
+/* Ends the packets between harvested and tail of a lane whose worker is gone. */
+static void
+lane_drop(struct weir_dispatcher *dispatcher, weir_worker_id id, enum weir_reason reason)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+	const struct weir_verdict verdict = weir_verdict_drop((uint8_t)reason);
+
+	while (lane->harvested != lane->tail) {
+		const uint32_t index = lane->harvested & (lane->n_slots - 1);
+
+		dispatcher->finish(
+			dispatcher->finish_context, &lane->packets[index], &verdict, 1, id);
+		lane->harvested++;
+	}
+}
+
+uint32_t
+weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum weir_reason reason,
+	enum weir_reclaim_mode mode)
+{
+	struct lane_producer *lane = &dispatcher->lane[worker];
+	uint32_t n;
+
+	harvest_worker(dispatcher, worker);
+	n = lane_occupied(lane);
+	if (mode == WEIR_RECLAIM_GONE)
+		lane_drop(dispatcher, worker, reason);
+	lane->harvested = lane->tail;
+	lane->completed = lane->tail;
+	lane->in_process = 0;
+	lane->capacity = 0;
+	bitset_remove(&dispatcher->outstanding, worker);
+	counter_add(&dispatcher->tally.ended, n);
+	counter_add(&dispatcher->tally.dropped[reason], n);
+	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);
+	mirror_restore(dispatcher, worker);
+	counter_set(&dispatcher->worker_tally[worker].depth, 0);
+	return n;
+}

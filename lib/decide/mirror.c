@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The mirror: the dispatcher's own arrays of depth and room, by position in the snapshot, so that
+ * a strategy scans memory that no other core writes.
+ */
+#include "dispatcher.h"
+
+void
+mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	const struct lane_producer *lane = &dispatcher->lane[id];
+	const uint16_t position = dispatcher->snapshot->position[id];
+
+	if (position == WEIR_WORKER_NONE)
+		return;
+	dispatcher->depth[position] = lane_depth(dispatcher, lane);
+	dispatcher->room[position] = lane_room(lane);
+}
+
+/* What the message index is taken modulo of: with every worker stopped, losses rotate too. */
+static uint32_t
+rotation_divisor(const struct weir_snapshot *snapshot)
+{
+	if (snapshot->n_routable > 0)
+		return snapshot->n_routable;
+	return snapshot->n_members > 0 ? snapshot->n_members : 1;
+}
+
+static void
+mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *snapshot)
+{
+	struct weir_pick_context *pick = &dispatcher->pick;
+	const uint32_t divisor = rotation_divisor(snapshot);
+
+	dispatcher->snapshot = snapshot;
+	dispatcher->rotation_by = fastmod_make(divisor);
+	pick->table = snapshot->table;
+	pick->n_routable = snapshot->n_routable;
+	pick->rotation = (uint32_t)(pick->index % divisor);
+	pick->rotation_stride = dispatcher->chunk % divisor;
+	for (uint32_t i = 0; i < snapshot->n_routable; i++)
+		mirror_restore(dispatcher, snapshot->routable[i]);
+	pool_snapshot_report(dispatcher->pool, dispatcher->id, snapshot->version);
+}
+
+void
+mirror_sync(struct weir_dispatcher *dispatcher)
+{
+	const struct weir_snapshot *snapshot = pool_snapshot_load(dispatcher->pool);
+
+	if (unlikely(snapshot != dispatcher->snapshot))
+		mirror_adopt(dispatcher, snapshot);
+}
+
+uint64_t
+weir_message_index(const struct weir_dispatcher *dispatcher)
+{
+	return dispatcher->pick.index;
+}
+
+void
+weir_message_index_set(struct weir_dispatcher *dispatcher, uint64_t index)
+{
+	dispatcher->pick.index = index;
+	dispatcher->pick.rotation = (uint32_t)(index % dispatcher->rotation_by.divisor);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The dispatcher: decides for bursts of packets and lends them to workers, and brings them home.
+ * It owns every packet from weir_dispatch to the call of `finish`.
+ */
+#ifndef WEIR_DECIDE_H
+#define WEIR_DECIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/packet.h>
+#include <weir/pool.h>
+#include <weir/stats.h>
+
+/** One dispatcher of a pool: an rx core's private half. Opaque. */
+struct weir_dispatcher;
+
+/**
+ * Called with packets that have ended: harvested from a worker or dropped by the dispatcher.
+ * They are the caller's again, to transmit or free as the verdict says. Runs inside weir_dispatch,
+ * weir_hold and weir_harvest, on their thread; must call none of them. Verdicts are copies.
+ * `worker` is the one that they came back from, WEIR_WORKER_NONE if they were never lent.
+ */
+typedef void (*weir_finish_fn)(void *context, void *const *packets,
+	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
+
+/** A burst to dispatch: parallel arrays, all owned by the caller. */
+struct weir_burst {
+	void *const *packets;	      /**< handles: what `finish` gets back */
+	void *const *data;	      /**< what the worker sees; NULL = the handles themselves */
+	const struct weir_meta *meta; /**< classified metadata */
+	uint32_t n;		      /**< 0 .. config.burst (asserted) */
+	weir_worker_id *workers;      /**< out, or NULL: worker that each packet was charged to */
+};
+
+/**
+ * Creates the private half of dispatcher `id`. Allocates; caller: the control thread, before the
+ * dispatcher's own thread starts.
+ * @param finish must not be NULL
+ * @return NULL with errno EINVAL (no such id, no `finish`), EEXIST (created before) or ENOMEM
+ */
+WEIR_API struct weir_dispatcher *weir_dispatcher_create(
+	struct weir_pool *pool, uint32_t id, weir_finish_fn finish, void *context);
+
+/** Frees a dispatcher. Nothing may be lent or held any more (asserted). NULL is allowed. */
+WEIR_API void weir_dispatcher_destroy(struct weir_dispatcher *dispatcher);
+
+/**
+ * Harvests, retries the hold, then decides and lends a burst, in order.
+ *
+ * Packets that the policy drops come back through `finish` before this returns. Under a policy
+ * that refuses (`reject`), the first refusal ends the dispatch: the packets from there on stay with
+ * the caller, the message index does not count them, and nothing is dispatched while packets are
+ * held.
+ *
+ * @return packets taken over: lent or dropped; less than burst->n only if some were refused
+ * Caller: the dispatcher's own thread. No allocation, lock or system call.
+ */
+WEIR_API uint32_t weir_dispatch(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
+
+/**
+ * Takes over packets that weir_dispatch refused, in order, into the hold; they are dispatched
+ * before anything newer. What does not fit ends as `held_overflow` through `finish`.
+ * Caller: the dispatcher's own thread.
+ */
+WEIR_API void weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
+
+/** Packets in the hold. While it is not 0, an rx core stops polling. Caller: its own thread. */
+WEIR_API uint32_t weir_held(const struct weir_dispatcher *dispatcher);
+
+/**
+ * Brings completed packets home through `finish` and retries the hold. weir_dispatch does it
+ * first; an idle dispatcher calls this as often as packets may wait.
+ * @return packets finished. Caller: the dispatcher's own thread.
+ */
+WEIR_API uint32_t weir_harvest(struct weir_dispatcher *dispatcher);
+
+/** Packets lent and not yet harvested, over all lanes. Caller: the dispatcher's own thread. */
+WEIR_API uint32_t weir_in_lanes(const struct weir_dispatcher *dispatcher);
+
+/** What weir_reclaim may do with the packets that a worker was working on. */
+enum weir_reclaim_mode {
+	/** The worker is gone for certain: every packet comes back through `finish`. */
+	WEIR_RECLAIM_GONE,
+	/** It may still be working: packets are written off in the books and never come back. */
+	WEIR_RECLAIM_WRITE_OFF,
+};
+
+/**
+ * Ends everything that is lent to one worker: what it has completed is harvested, the rest is
+ * dropped for `reason`. The lane takes no packets afterwards.
+ * @return packets dropped
+ * Caller: the dispatcher's own thread; WEIR_RECLAIM_GONE only once the worker's thread is joined.
+ */
+WEIR_API uint32_t weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker,
+	enum weir_reason reason, enum weir_reclaim_mode mode);
+
+/**
+ * Ends everything in the hold: dropped for `reason`, through `finish`.
+ * @return packets dropped. Caller: the dispatcher's own thread.
+ */
+WEIR_API uint32_t weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason);
+
+/**
+ * Where the message index stands: packets that the strategy was asked for. Settable for tests and
+ * replays. Caller: the dispatcher's own thread.
+ */
+WEIR_API uint64_t weir_message_index(const struct weir_dispatcher *dispatcher);
+WEIR_API void weir_message_index_set(struct weir_dispatcher *dispatcher, uint64_t index);
+
+/** Copies the dispatcher's counters. Any thread; single counters are never torn. */
+WEIR_API void weir_dispatcher_counters(
+	const struct weir_dispatcher *dispatcher, struct weir_dispatcher_counters *counters);
+
+/**
+ * Copies what the dispatcher counted of worker `id`.
+ * @return 0, or -EINVAL if `id` is not below n_workers. Any thread.
+ */
+WEIR_API int weir_dispatcher_worker_counters(const struct weir_dispatcher *dispatcher,
+	weir_worker_id id, struct weir_worker_counters *counters);
+
+/**
+ * Adds a dispatcher's terms to a ledger (start from a zeroed one). `completed` gets what came back
+ * to be transmitted or consumed: a caller that transmits moves what the port refused from there to
+ * its own reason. Exact when the dispatcher is at rest. Any thread.
+ */
+WEIR_API void weir_ledger_add(struct weir_ledger *ledger, const struct weir_dispatcher *dispatcher);
+
+#endif

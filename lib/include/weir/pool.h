@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pool: the ordered set of workers that one strategy serves. Membership and state are changed
+ * by one control thread and reach the dispatchers as immutable, versioned snapshots.
+ */
+#ifndef WEIR_POOL_H
+#define WEIR_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/depth.h>
+#include <weir/packet.h>
+#include <weir/stats.h>
+
+struct weir_strategy;
+struct weir_overflow_policy;
+
+/** A pool of workers, its lanes and its snapshots. Opaque. */
+struct weir_pool;
+/** The borrower's end: what one worker thread holds. Opaque; see weir/lane.h. */
+struct weir_worker;
+
+/** States of a worker, monotonic until it is added anew. Only `ready` workers are routable. */
+enum weir_worker_state {
+	WEIR_WORKER_STARTING, /**< laid out, not yet polling */
+	WEIR_WORKER_READY,    /**< takes packets */
+	WEIR_WORKER_DRAINING, /**< gets no new packets, finishes what it has */
+	WEIR_WORKER_STOPPED,  /**< finished and gone */
+	WEIR_WORKER_STATE_COUNT,
+};
+
+/** What a pool is made of. Start from weir_config_default(). */
+struct weir_config {
+	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
+	uint32_t n_dispatchers; /**< 1 .. WEIR_DISPATCHERS_MAX */
+	uint32_t lane_size;	/**< usable slots per lane, 1 .. 65535, those in process included */
+	uint32_t burst;		/**< most packets per weir_dispatch and weir_take, 1 .. 256 */
+	uint32_t chunk;		/**< packets per pick, 1 .. 256; 1 for strategies that own flows */
+	uint32_t hold_size; /**< packets that the hold of each dispatcher can keep, 0 = no hold */
+	enum weir_depth_mode depth_mode;
+	const char *strategy; /**< name, as weir_strategy_find() knows it */
+	const char *overflow; /**< name, as weir_overflow_find() knows it */
+	uint64_t seed;	      /**< of everything random; same seed, same decisions */
+	bool lend_metadata;   /**< copy struct weir_meta into the lane (32 bytes per packet) */
+};
+
+/** What is wrong with a configuration: one line can be made of it. */
+struct weir_config_error {
+	const char *field; /**< the member of struct weir_config, `lane_size` say */
+	char value[64];	   /**< the offending value */
+	char allowed[320]; /**< what is allowed */
+};
+
+/** 4 workers, 1 dispatcher, 512 slots, bursts of 32, chunk 1, shallowest, drop-new, metadata. */
+WEIR_API struct weir_config weir_config_default(void);
+
+/**
+ * Checks a configuration without creating anything.
+ * @return 0, or -EINVAL with `error` filled. Any thread.
+ */
+WEIR_API int weir_config_check(const struct weir_config *config, struct weir_config_error *error);
+
+/**
+ * Creates a pool: all lanes, worker areas and the first snapshot are allocated here and nowhere
+ * later. Caller: the control thread.
+ * @param error may be NULL
+ * @return NULL with errno EINVAL (`error` filled) or ENOMEM
+ */
+WEIR_API struct weir_pool *weir_pool_create(
+	const struct weir_config *config, struct weir_config_error *error);
+
+/** Frees a pool. No dispatcher or worker may be in a call on it. NULL is allowed. */
+WEIR_API void weir_pool_destroy(struct weir_pool *pool);
+
+/** The configuration that the pool was created with. Any thread. */
+WEIR_API const struct weir_config *weir_pool_config(const struct weir_pool *pool);
+
+/**
+ * The borrower's end of worker `id`. One thread at a time may use it.
+ * @return NULL with errno EINVAL if `id` is not below n_workers
+ */
+WEIR_API struct weir_worker *weir_pool_worker(struct weir_pool *pool, weir_worker_id id);
+
+/**
+ * Changes the state of a member and publishes a new snapshot: dispatchers honour it from their
+ * next burst on. What was lent before stays lent. Caller: the control thread.
+ * @return 0, -EINVAL (no such state), -ENOENT (not a member) or -ENOMEM (nothing changed)
+ */
+WEIR_API int weir_pool_set_state(
+	struct weir_pool *pool, weir_worker_id id, enum weir_worker_state state);
+
+/**
+ * Takes a worker out of the pool (its neighbours close ranks) and publishes a new snapshot.
+ * Caller: the control thread.
+ * @return 0, -ENOENT (not a member) or -ENOMEM (nothing changed)
+ */
+WEIR_API int weir_pool_remove(struct weir_pool *pool, weir_worker_id id);
+
+/**
+ * Puts a worker that was removed back at the end of the pool, in state `starting`.
+ * Caller: the control thread.
+ * @return 0, -EINVAL (`id` not below n_workers), -EEXIST (a member) or -ENOMEM (nothing changed)
+ */
+WEIR_API int weir_pool_add(struct weir_pool *pool, weir_worker_id id);
+
+/** An immutable picture of the pool. Strategies prepare their tables from it. */
+struct weir_snapshot {
+	uint64_t version;			   /**< counts up from 1 */
+	uint32_t n_members;			   /**< workers in the pool */
+	uint32_t n_routable;			   /**< of these, in state `ready` */
+	weir_worker_id member[WEIR_WORKERS_MAX];   /**< pool order */
+	weir_worker_id routable[WEIR_WORKERS_MAX]; /**< pool order, dense: position → id */
+	uint16_t position[WEIR_WORKERS_MAX];	   /**< id → position, or WEIR_WORKER_NONE */
+	uint64_t seed;				   /**< of the pool */
+	const struct weir_strategy *strategy;
+	const void *table; /**< what the strategy prepared; NULL if it needs none */
+};
+
+/** Copies what worker `id` counted of itself. Any thread; single counters are never torn. */
+WEIR_API void weir_pool_worker_activity(
+	const struct weir_pool *pool, weir_worker_id id, struct weir_worker_activity *activity);
+
+#endif

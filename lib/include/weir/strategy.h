@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The strategy contract. A strategy turns a burst of metadata into positions in the snapshot's
+ * list of routable workers. It is one file that ends in a const struct weir_strategy, one row in
+ * the registry and one test.
+ *
+ * A burst behaves as if its packets were routed one after another: a strategy that reads depth
+ * adds its own picks with weir_pick_count().
+ */
+#ifndef WEIR_STRATEGY_H
+#define WEIR_STRATEGY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/packet.h>
+#include <weir/pool.h>
+
+/** Bits of weir_strategy.flags. */
+enum weir_strategy_flag {
+	/** Reads ctx->depth. */
+	WEIR_STRATEGY_READS_DEPTH = 1u << 0,
+	/** A flow has one owner: its worker changes only when the pool does. Takes no chunk. */
+	WEIR_STRATEGY_OWNS_FLOWS = 1u << 1,
+	/** Reads meta->bucket: packets must be classified. */
+	WEIR_STRATEGY_READS_FLOW = 1u << 2,
+};
+
+/**
+ * What a strategy sees while it picks: all of it local to one dispatcher.
+ * Arrays are indexed by position in the snapshot's list of routable workers.
+ */
+struct weir_pick_context {
+	const void *table;	  /**< what `prepare` made of this snapshot */
+	void *state;		  /**< `state_bytes` of this dispatcher's own; zeroed at first */
+	uint32_t *depth;	  /**< the mirror: depth of each worker, packets */
+	uint32_t *room;		  /**< free slots of the lane to each worker, packets */
+	uint32_t n_routable;	  /**< 1 .. WEIR_WORKERS_MAX: never called with none */
+	uint32_t stride;	  /**< packets that each pick stands for (the chunk) */
+	uint32_t rotation;	  /**< index mod n_routable */
+	uint32_t rotation_stride; /**< stride mod n_routable */
+	uint64_t index;		  /**< message index of the first packet */
+	uint64_t seed;		  /**< of this dispatcher */
+	uint64_t depth_visits;	  /**< in, out: mirror entries looked at */
+};
+
+/**
+ * Picks for a burst. Pick i stands for the packets i * stride .. (i + 1) * stride - 1 and is made
+ * for the first of them, meta[i * stride], whose message index is index + i * stride.
+ *
+ * Called once per burst; allocates nothing, locks nothing, divides by no variable. State that
+ * depends on how many packets were routed must be a function of `index`: a pick can be asked for
+ * again when an overflow policy refused the packet.
+ *
+ * @param out   position of each pick's worker, below ctx->n_routable
+ * Caller: the dispatcher's own thread.
+ */
+typedef void (*weir_pick_burst_fn)(struct weir_pick_context *ctx, const struct weir_meta *meta,
+	uint32_t n_picks, uint16_t *out);
+
+/** A strategy: constant, one per file. */
+struct weir_strategy {
+	const char *name;   /**< as the user types it: lower case and hyphens */
+	const char *help;   /**< one line */
+	uint32_t flags;	    /**< enum weir_strategy_flag */
+	size_t state_bytes; /**< per dispatcher, 0 if it keeps none */
+	/**
+	 * Makes the immutable table of a snapshot. NULL if there is none. Caller: control thread.
+	 * @return NULL with errno ENOMEM; freed with `release`
+	 */
+	void *(*prepare)(const struct weir_snapshot *snapshot);
+	void (*release)(void *table); /**< frees a table; NULL exactly if `prepare` is */
+	weir_pick_burst_fn pick_burst;
+};
+
+/** Counts a pick in the mirror. What finds no room is not counted: it will not be lent. */
+static inline void
+weir_pick_count(struct weir_pick_context *ctx, uint32_t position)
+{
+	const uint32_t room = ctx->room[position];
+	const uint32_t n = room < ctx->stride ? room : ctx->stride;
+
+	ctx->depth[position] += n;
+	ctx->room[position] = room - n;
+}
+
+/** The rotation after one pick: (rotation + stride) mod n_routable, without a division. */
+static inline uint32_t
+weir_pick_rotate(const struct weir_pick_context *ctx, uint32_t rotation)
+{
+	rotation += ctx->rotation_stride;
+	return rotation >= ctx->n_routable ? rotation - ctx->n_routable : rotation;
+}
+
+/**
+ * Finds a strategy by name.
+ * @return NULL with errno EINVAL if there is none of that name. Any thread.
+ */
+WEIR_API const struct weir_strategy *weir_strategy_find(const char *name);
+
+/**
+ * The strategy at `index`, for lists and contract tests.
+ * @return NULL past the end. Any thread.
+ */
+WEIR_API const struct weir_strategy *weir_strategy_at(unsigned int index);
+
+/**
+ * 32-bit FNV-1a of a string's bytes. Source: Fowler, Noll, Vo; basis 2166136261, prime 16777619.
+ * Any thread.
+ */
+WEIR_API uint32_t weir_fnv1a(const char *text);
+
+/**
+ * The rendezvous score of a key and a worker: the highest score owns the key. Bit-exact with
+ * actor-ts: x = key_fnv ^ (id_fnv * 2654435761); x ^= x >> 13; x * 1540483477, modulo 2^32.
+ * The strategy `rendezvous` scores bucket B as "flow-B" against worker W as "worker-W".
+ * Any thread.
+ */
+WEIR_API uint32_t weir_rendezvous_score(uint32_t key_fnv, uint32_t id_fnv);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The lane: a single-producer single-consumer ring from one dispatcher to one worker.
+ *
+ * A slot is one 64-bit word {offset of the packet's data : 63, phase : 1}. The producer flips the
+ * phase with every lap, so the consumer sees a new packet by one load of the slot itself: there is
+ * no shared head or tail, and the consumer writes nothing here. A packet stays in its slot until
+ * it is harvested; that is why capacity counts packets in process too, and why a worker that dies
+ * takes nothing along.
+ *
+ * Three kinds of memory, by writer:
+ *   lane area (slots, metadata)     dispatcher writes, worker reads
+ *   worker area (verdicts)          worker writes, dispatcher reads
+ *   private (packet handles)        dispatcher only
+ */
+#ifndef WEIR_LANE_LANE_H
+#define WEIR_LANE_LANE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/packet.h>
+
+#include "cacheline.h"
+
+typedef _Atomic uint64_t lane_slot;
+
+/* Where one lane's arrays begin, in bytes within their areas, and how long the arrays are. */
+struct lane_geometry {
+	uint32_t n_slots; /* power of two, at least the capacity */
+	size_t slots_bytes;
+	size_t metadata_bytes; /* 0 when no metadata travels */
+	size_t verdicts_bytes;
+	size_t packets_bytes;
+};
+
+/*
+ * The dispatcher's end, private to it. One cache line: a lend touches this line, the slot's, the
+ * handle's and the metadata's.
+ */
+struct lane_producer {
+	CACHE_ALIGNED lane_slot *slots;
+	struct weir_meta *metadata; /* NULL when no metadata travels */
+	void **packets;		    /* handles, for harvest */
+	const struct weir_verdict *verdicts;
+	uint32_t n_slots;
+	uint32_t capacity;   /* usable slots; 0 once the lane takes no more */
+	uint32_t tail;	     /* packets lent so far */
+	uint32_t harvested;  /* packets brought home so far */
+	uint32_t completed;  /* as the worker's progress word said last */
+	uint32_t in_process; /* likewise */
+	uint32_t others;     /* what other dispatchers have outstanding there, as read last */
+	uint32_t max_depth;  /* highest depth met at a harvest */
+};
+static_assert(sizeof(struct lane_producer) == CACHE_LINE_BYTES, "one line per lane");
+
+/* The worker's end, private to it. */
+struct lane_consumer {
+	const lane_slot *slots;
+	const struct weir_meta *metadata;
+	struct weir_verdict *verdicts;
+	uint32_t n_slots;
+	uint32_t head;	    /* packets taken so far */
+	uint32_t completed; /* packets completed so far */
+};
+
+/*
+ * Array sizes for lanes of `capacity` usable slots (1 .. 65535). Each array is one cache line
+ * longer than it needs: lanes laid out one after another then fall into different cache sets,
+ * where power-of-two strides would put the current slot of every lane into the same one.
+ */
+struct lane_geometry lane_geometry_make(uint32_t capacity, bool with_metadata);
+
+/* The phase bit of the slot that holds sequence number `seq`: 1 in the first lap, 0 in the next. */
+static inline uint64_t
+lane_phase(uint32_t seq, uint32_t n_slots)
+{
+	return (seq & n_slots) == 0;
+}
+
+/* Packets lent and not harvested. */
+static inline uint32_t
+lane_occupied(const struct lane_producer *lane)
+{
+	return lane->tail - lane->harvested;
+}
+
+/* Free slots. */
+static inline uint32_t
+lane_room(const struct lane_producer *lane)
+{
+	const uint32_t occupied = lane_occupied(lane);
+
+	return occupied < lane->capacity ? lane->capacity - occupied : 0;
+}
+
+/*
+ * Lends a packet: `data` is what the worker gets, `packet` what harvest gives back.
+ * There must be room. The slot is stored last, with release order (edge E3): without it the worker
+ * could see the slot before the metadata and the packet bytes behind it.
+ */
+static inline void
+lane_lend(struct lane_producer *lane, void *packet, uint64_t data, const struct weir_meta *meta)
+{
+	const uint32_t seq = lane->tail;
+	const uint32_t index = seq & (lane->n_slots - 1);
+
+	lane->packets[index] = packet;
+	if (lane->metadata)
+		lane->metadata[index] = *meta;
+	atomic_store_explicit(&lane->slots[index], data << 1 | lane_phase(seq, lane->n_slots),
+		memory_order_release);
+	lane->tail = seq + 1;
+}
+
+/*
+ * Looks at the slot of sequence number `seq`. Returns whether a packet is there and puts its data
+ * into `data`. The acquire load pairs with lane_lend (edge E3).
+ */
+static inline bool
+lane_peek(const struct lane_consumer *lane, uint32_t seq, uint64_t *data)
+{
+	const uint64_t slot =
+		atomic_load_explicit(&lane->slots[seq & (lane->n_slots - 1)], memory_order_acquire);
+
+	*data = slot >> 1;
+	return (slot & 1) == lane_phase(seq, lane->n_slots);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Take and complete: the borrower's two calls. Knows nothing of pools, depth or strategies. */
+#include "worker.h"
+
+#include <assert.h>
+
+static inline void
+packet_fill(
+	struct weir_packet *packet, const struct lane_consumer *lane, uint32_t seq, uint64_t data)
+{
+	packet->data = (uint8_t *)(uintptr_t)data;
+	if (lane->metadata)
+		packet->meta = lane->metadata[seq & (lane->n_slots - 1)];
+	else
+		packet->meta = (struct weir_meta) { 0 };
+}
+
+static uint32_t
+lane_take(struct lane_consumer *lane, struct weir_packet *packets, uint32_t max)
+{
+	uint64_t data;
+	uint32_t n = 0;
+
+	while (n < max && lane_peek(lane, lane->head + n, &data)) {
+		prefetch_read((const void *)(uintptr_t)data);
+		packet_fill(&packets[n], lane, lane->head + n, data);
+		n++;
+	}
+	lane->head += n;
+	return n;
+}
+
+static void
+worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
+{
+	const struct lane_consumer *lane = &worker->lane[dispatcher];
+
+	worker->current = dispatcher;
+	worker->in_process = n;
+	counter_add(&worker->taken, n);
+	if (worker->publishes_in_process)
+		progress_publish(worker->progress, dispatcher, progress_pack(lane->completed, n));
+}
+
+uint32_t
+weir_take(struct weir_worker *worker, struct weir_packet *packets, uint32_t max)
+{
+	uint32_t dispatcher = worker->next_dispatcher;
+
+	if (worker->in_process > 0)
+		return 0;
+	for (uint32_t i = 0; i < worker->n_dispatchers; i++) {
+		const uint32_t n = lane_take(&worker->lane[dispatcher], packets, max);
+		const uint32_t visited = dispatcher;
+
+		dispatcher = dispatcher + 1 == worker->n_dispatchers ? 0 : dispatcher + 1;
+		if (n > 0) {
+			worker->next_dispatcher = dispatcher;
+			worker_begin(worker, visited, n);
+			return n;
+		}
+	}
+	return 0;
+}
+
+void
+weir_complete(struct weir_worker *worker, const struct weir_verdict *verdicts, uint32_t n)
+{
+	struct lane_consumer *lane = &worker->lane[worker->current];
+
+	assert(n <= worker->in_process);
+	for (uint32_t i = 0; i < n; i++)
+		lane->verdicts[(lane->completed + i) & (lane->n_slots - 1)] = verdicts[i];
+	lane->completed += n;
+	worker->in_process -= n;
+	counter_add(&worker->completed, n);
+	progress_publish(worker->progress, worker->current,
+		progress_pack(
+			lane->completed, worker->publishes_in_process ? worker->in_process : 0));
+}
+
+weir_worker_id
+weir_worker_get_id(const struct weir_worker *worker)
+{
+	return worker->id;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hold.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+int
+hold_init(struct hold *hold, uint32_t capacity)
+{
+	uint32_t n_slots = 1;
+
+	while (n_slots < capacity)
+		n_slots <<= 1;
+	*hold = (struct hold) {
+		.n_slots = n_slots,
+		.capacity = capacity,
+		.packets = calloc(n_slots, sizeof(void *)),
+		.data = calloc(n_slots, sizeof(void *)),
+		.metadata = calloc(n_slots, sizeof(struct weir_meta)),
+	};
+	if (hold->packets && hold->data && hold->metadata)
+		return 0;
+	hold_fini(hold);
+	return -ENOMEM;
+}
+
+void
+hold_fini(struct hold *hold)
+{
+	free(hold->packets);
+	free(hold->data);
+	free(hold->metadata);
+	*hold = (struct hold) { 0 };
+}
+
+uint32_t
+hold_push(struct hold *hold, const struct weir_burst *burst)
+{
+	const uint32_t room = hold->capacity - hold_count(hold);
+	const uint32_t n = burst->n < room ? burst->n : room;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t index = (hold->tail + i) & (hold->n_slots - 1);
+
+		hold->packets[index] = burst->packets[i];
+		hold->data[index] = burst->data ? burst->data[i] : burst->packets[i];
+		hold->metadata[index] = burst->meta[i];
+	}
+	hold->tail += n;
+	return n;
+}
+
+struct weir_burst
+hold_front(const struct hold *hold, uint32_t max)
+{
+	const uint32_t index = hold->head & (hold->n_slots - 1);
+	const uint32_t to_end = hold->n_slots - index;
+	uint32_t n = hold_count(hold);
+
+	n = n < max ? n : max;
+	return (struct weir_burst) {
+		.packets = &hold->packets[index],
+		.data = &hold->data[index],
+		.meta = &hold->metadata[index],
+		.n = n < to_end ? n : to_end,
+	};
+}
+
+void
+hold_pop(struct hold *hold, uint32_t n)
+{
+	assert(n <= hold_count(hold));
+	hold->head += n;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hold: one FIFO per dispatcher for the packets that must wait. Structure of arrays, so that a
+ * run of entries is a burst. Used by its dispatcher's thread only.
+ */
+#ifndef WEIR_OVERFLOW_HOLD_H
+#define WEIR_OVERFLOW_HOLD_H
+
+#include <stdint.h>
+
+#include <weir/decide.h>
+
+struct hold {
+	uint32_t n_slots;  /* power of two */
+	uint32_t capacity; /* packets */
+	uint32_t head;	   /* packets taken out so far */
+	uint32_t tail;	   /* packets put in so far */
+	void **packets;
+	void **data;
+	struct weir_meta *metadata;
+};
+
+/* Allocates a hold of `capacity` packets, 0 allowed. Returns 0 or -ENOMEM. Control thread. */
+int hold_init(struct hold *hold, uint32_t capacity);
+
+/* Frees it; a zeroed one is allowed. */
+void hold_fini(struct hold *hold);
+
+static inline uint32_t
+hold_count(const struct hold *hold)
+{
+	return hold->tail - hold->head;
+}
+
+/* Appends the burst's packets in order. Returns how many fitted. */
+uint32_t hold_push(struct hold *hold, const struct weir_burst *burst);
+
+/* The oldest entries that lie in one piece, at most `max`: a burst that stays in the hold. */
+struct weir_burst hold_front(const struct hold *hold, uint32_t max);
+
+/* Takes the oldest `n` entries out; n is at most hold_count(). */
+void hold_pop(struct hold *hold, uint32_t n);
+
+#endif

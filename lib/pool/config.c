@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of a pool's configuration: one table of ranges, and the names that must be registered. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pool.h"
+
+#define HOLD_SIZE_MAX (1u << 20)
+
+struct range {
+	const char *field;
+	size_t offset;
+	uint32_t min;
+	uint32_t max;
+};
+
+static const struct range ranges[] = {
+	{ "n_workers", offsetof(struct weir_config, n_workers), 1, WEIR_WORKERS_MAX },
+	{ "n_dispatchers", offsetof(struct weir_config, n_dispatchers), 1, WEIR_DISPATCHERS_MAX },
+	{ "lane_size", offsetof(struct weir_config, lane_size), 1, WEIR_LANE_SIZE_MAX },
+	{ "burst", offsetof(struct weir_config, burst), 1, WEIR_BURST_MAX },
+	{ "chunk", offsetof(struct weir_config, chunk), 1, WEIR_BURST_MAX },
+	{ "hold_size", offsetof(struct weir_config, hold_size), 0, HOLD_SIZE_MAX },
+};
+
+#define N_RANGES (sizeof(ranges) / sizeof(ranges[0]))
+
+struct weir_config
+weir_config_default(void)
+{
+	return (struct weir_config) {
+		.n_workers = 4,
+		.n_dispatchers = 1,
+		.lane_size = 512,
+		.burst = 32,
+		.chunk = 1,
+		.strategy = weir_strategy_at(0)->name,
+		.overflow = weir_overflow_at(0)->name,
+		.lend_metadata = true,
+	};
+}
+
+static void
+error_set(struct weir_config_error *error, const char *field, const char *value)
+{
+	error->field = field;
+	snprintf(error->value, sizeof(error->value), "%s", value ? value : "(null)");
+	error->allowed[0] = '\0';
+}
+
+static void
+error_allow(struct weir_config_error *error, const char *name)
+{
+	const size_t length = strlen(error->allowed);
+
+	snprintf(error->allowed + length, sizeof(error->allowed) - length, "%s%s",
+		length ? ", " : "", name);
+}
+
+static int
+range_check(const struct range *range, const struct weir_config *config,
+	struct weir_config_error *error)
+{
+	char value[16];
+	uint32_t number;
+
+	memcpy(&number, (const char *)config + range->offset, sizeof(number));
+	if (number >= range->min && number <= range->max)
+		return 0;
+	snprintf(value, sizeof(value), "%" PRIu32, number);
+	error_set(error, range->field, value);
+	snprintf(error->allowed, sizeof(error->allowed), "%" PRIu32 " to %" PRIu32, range->min,
+		range->max);
+	return -EINVAL;
+}
+
+static int
+strategy_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	const struct weir_strategy *strategy =
+		config->strategy ? weir_strategy_find(config->strategy) : NULL;
+
+	if (!strategy) {
+		error_set(error, "strategy", config->strategy);
+		for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
+			error_allow(error, strategy->name);
+		return -EINVAL;
+	}
+	if (config->chunk > 1 && (strategy->flags & WEIR_STRATEGY_OWNS_FLOWS)) {
+		char value[16];
+
+		snprintf(value, sizeof(value), "%" PRIu32, config->chunk);
+		error_set(error, "chunk", value);
+		snprintf(error->allowed, sizeof(error->allowed),
+			"1 with %s: a chunk would mix flows of different owners", strategy->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+overflow_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	const struct weir_overflow_policy *policy;
+
+	if (config->overflow && weir_overflow_find(config->overflow))
+		return 0;
+	error_set(error, "overflow", config->overflow);
+	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
+		error_allow(error, policy->name);
+	return -EINVAL;
+}
+
+static int
+depth_mode_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	char value[16];
+
+	if (config->depth_mode == WEIR_DEPTH_OUTSTANDING || config->depth_mode == WEIR_DEPTH_QUEUED)
+		return 0;
+	snprintf(value, sizeof(value), "%d", (int)config->depth_mode);
+	error_set(error, "depth_mode", value);
+	error_allow(error, "WEIR_DEPTH_OUTSTANDING");
+	error_allow(error, "WEIR_DEPTH_QUEUED");
+	return -EINVAL;
+}
+
+int
+weir_config_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	struct weir_config_error ignored;
+
+	if (!error)
+		error = &ignored;
+	for (size_t i = 0; i < N_RANGES; i++) {
+		if (range_check(&ranges[i], config, error) < 0)
+			return -EINVAL;
+	}
+	if (strategy_check(config, error) < 0 || overflow_check(config, error) < 0)
+		return -EINVAL;
+	return depth_mode_check(config, error);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creation and destruction of a pool. Everything is allocated here and nowhere later. */
+#include "pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct weir_pool *
+weir_pool_create(const struct weir_config *config, struct weir_config_error *error)
+{
+	struct weir_pool *pool;
+	int rc = weir_config_check(config, error);
+
+	if (rc < 0)
+		goto fail;
+	rc = -ENOMEM;
+	pool = aligned_alloc(CACHE_LINE_BYTES, sizeof(*pool));
+	if (!pool)
+		goto fail;
+	*pool = (struct weir_pool) {
+		.config = *config,
+		.strategy = weir_strategy_find(config->strategy),
+		.overflow = weir_overflow_find(config->overflow),
+	};
+	/* The caller's strings may go; the registries' names stay. */
+	pool->config.strategy = pool->strategy->name;
+	pool->config.overflow = pool->overflow->name;
+	rc = pool_memory_init(pool);
+	if (rc < 0)
+		goto free_pool;
+	rc = pool_snapshot_init(pool);
+	if (rc < 0)
+		goto free_memory;
+	return pool;
+
+free_memory:
+	pool_memory_fini(pool);
+free_pool:
+	free(pool);
+fail:
+	errno = -rc;
+	return NULL;
+}
+
+void
+weir_pool_destroy(struct weir_pool *pool)
+{
+	if (!pool)
+		return;
+	pool_snapshot_fini(pool);
+	pool_memory_fini(pool);
+	free(pool);
+}
+
+const struct weir_config *
+weir_pool_config(const struct weir_pool *pool)
+{
+	return &pool->config;
+}
+
+struct weir_worker *
+weir_pool_worker(struct weir_pool *pool, weir_worker_id id)
+{
+	if (id >= pool->config.n_workers) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return &pool->workers[id];
+}
+
+void
+weir_pool_worker_activity(
+	const struct weir_pool *pool, weir_worker_id id, struct weir_worker_activity *activity)
+{
+	const struct weir_worker *worker = &pool->workers[id];
+
+	/* Completed first: a reader then never sees more completed than taken. */
+	activity->completed = counter_read(&worker->completed);
+	activity->taken = counter_read(&worker->taken);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pool's inside: configuration, memory of all lanes, workers, and the published snapshot.
+ *
+ * Who writes what: the control thread everything but `seen`, whose entries each dispatcher writes;
+ * the contents of the lane area are written by dispatchers, those of the worker area by workers.
+ */
+#ifndef WEIR_POOL_POOL_H
+#define WEIR_POOL_POOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <weir/overflow.h>
+#include <weir/pool.h>
+#include <weir/strategy.h>
+
+#include "area.h"
+#include "lane.h"
+#include "progress.h"
+#include "worker.h"
+
+/* A dispatcher's published lane tails, dense, so that others learn its part of a backlog (E7). */
+struct tail_array {
+	CACHE_ALIGNED _Atomic uint32_t tail[WEIR_WORKERS_MAX];
+};
+
+/* The version that one dispatcher uses: older snapshots may be freed. A line each. */
+struct seen_version {
+	CACHE_ALIGNED _Atomic uint64_t version;
+};
+
+struct pool_snapshot {
+	struct weir_snapshot view;
+	struct pool_snapshot *older; /* retired before this one */
+};
+
+struct weir_pool {
+	struct weir_config config;
+	const struct weir_strategy *strategy;
+	const struct weir_overflow_policy *overflow;
+	struct lane_geometry geometry;
+	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata */
+	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts */
+	struct area tail_area;	 /* per dispatcher: its tail array */
+	struct area workers_area;
+	struct weir_worker *workers;
+
+	/* Control thread only. */
+	enum weir_worker_state state[WEIR_WORKERS_MAX];
+	struct pool_snapshot *retired;
+	bool dispatcher_exists[WEIR_DISPATCHERS_MAX];
+
+	/* Edge E1: control stores, each dispatcher loads it once per burst. */
+	CACHE_ALIGNED _Atomic(struct pool_snapshot *) current;
+
+	struct seen_version seen[WEIR_DISPATCHERS_MAX];
+};
+
+/* The producer's end of the lane from `dispatcher` to `worker`; handles are the caller's array. */
+struct lane_producer pool_lane_producer(
+	struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker, void **packets);
+
+/* The progress lines of a worker. */
+struct progress *pool_progress(const struct weir_pool *pool, weir_worker_id worker);
+
+/* The tail array of a dispatcher. */
+struct tail_array *pool_tails(const struct weir_pool *pool, uint32_t dispatcher);
+
+/* Lays out and allocates lanes, worker areas and workers. Returns 0 or -ENOMEM. */
+int pool_memory_init(struct weir_pool *pool);
+void pool_memory_fini(struct weir_pool *pool);
+
+/* Publishes the first snapshot: every worker a member and ready. Returns 0 or -ENOMEM. */
+int pool_snapshot_init(struct weir_pool *pool);
+
+/* Frees every snapshot; no dispatcher uses one any more. */
+void pool_snapshot_fini(struct weir_pool *pool);
+
+/*
+ * Edge E1, acquire side: what the control thread put into the snapshot is seen. Once per burst.
+ */
+static inline const struct weir_snapshot *
+pool_snapshot_load(const struct weir_pool *pool)
+{
+	return &atomic_load_explicit(&pool->current, memory_order_acquire)->view;
+}
+
+/* Tells the control thread that `dispatcher` uses no snapshot older than `version` any more. */
+static inline void
+pool_snapshot_report(struct weir_pool *pool, uint32_t dispatcher, uint64_t version)
+{
+	atomic_store_explicit(&pool->seen[dispatcher].version, version, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Membership and state → snapshot. A change copies the current snapshot, edits the copy, lets the
+ * strategy prepare its table and publishes it with one store (edge E1). An old snapshot is freed
+ * once every dispatcher has reported a newer one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pool.h"
+
+static struct pool_snapshot *
+snapshot_current(const struct weir_pool *pool)
+{
+	/* Only the control thread stores it, and it is the control thread that reads here. */
+	return atomic_load_explicit(&pool->current, memory_order_relaxed);
+}
+
+static void
+snapshot_free(struct pool_snapshot *snapshot)
+{
+	const struct weir_strategy *strategy = snapshot->view.strategy;
+
+	if (strategy->release)
+		strategy->release((void *)(uintptr_t)snapshot->view.table);
+	free(snapshot);
+}
+
+/* Fills the dense list of routable workers and its inverse from members and states. */
+static void
+snapshot_index(struct weir_snapshot *view, const enum weir_worker_state *state)
+{
+	view->n_routable = 0;
+	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
+		view->position[i] = WEIR_WORKER_NONE;
+	for (uint32_t i = 0; i < view->n_members; i++) {
+		const weir_worker_id id = view->member[i];
+
+		if (state[id] != WEIR_WORKER_READY)
+			continue;
+		view->position[id] = (uint16_t)view->n_routable;
+		view->routable[view->n_routable++] = id;
+	}
+}
+
+static int
+snapshot_prepare(struct weir_snapshot *view)
+{
+	view->table = NULL;
+	if (!view->strategy->prepare)
+		return 0;
+	view->table = view->strategy->prepare(view);
+	return view->table ? 0 : -ENOMEM;
+}
+
+static uint64_t
+snapshot_oldest_in_use(const struct weir_pool *pool)
+{
+	uint64_t oldest = snapshot_current(pool)->view.version;
+
+	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++) {
+		const uint64_t seen =
+			atomic_load_explicit(&pool->seen[i].version, memory_order_acquire);
+
+		if (pool->dispatcher_exists[i] && seen < oldest)
+			oldest = seen;
+	}
+	return oldest;
+}
+
+static void
+snapshot_free_unused(struct weir_pool *pool)
+{
+	const uint64_t oldest = snapshot_oldest_in_use(pool);
+	struct pool_snapshot **link = &pool->retired;
+
+	while (*link) {
+		struct pool_snapshot *snapshot = *link;
+
+		if (snapshot->view.version >= oldest) {
+			link = &snapshot->older;
+			continue;
+		}
+		*link = snapshot->older;
+		snapshot_free(snapshot);
+	}
+}
+
+/*
+ * Edge E1, release side: without it a dispatcher could read the snapshot's memory as it was before
+ * it was filled.
+ */
+static void
+snapshot_publish(struct weir_pool *pool, struct pool_snapshot *next)
+{
+	struct pool_snapshot *old = snapshot_current(pool);
+
+	atomic_store_explicit(&pool->current, next, memory_order_release);
+	if (old) {
+		old->older = pool->retired;
+		pool->retired = old;
+		snapshot_free_unused(pool);
+	}
+}
+
+/* Publishes `edited` (a copy whose members or states differ) or changes nothing: -ENOMEM. */
+static int
+snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited,
+	const enum weir_worker_state *state)
+{
+	struct pool_snapshot *next = calloc(1, sizeof(*next));
+
+	if (!next)
+		return -ENOMEM;
+	next->view = *edited;
+	next->view.version++;
+	snapshot_index(&next->view, state);
+	if (snapshot_prepare(&next->view) < 0) {
+		free(next);
+		return -ENOMEM;
+	}
+	snapshot_publish(pool, next);
+	return 0;
+}
+
+int
+pool_snapshot_init(struct weir_pool *pool)
+{
+	struct weir_snapshot first = {
+		.n_members = pool->config.n_workers,
+		.seed = pool->config.seed,
+		.strategy = pool->strategy,
+	};
+
+	for (uint32_t i = 0; i < first.n_members; i++) {
+		first.member[i] = (weir_worker_id)i;
+		pool->state[i] = WEIR_WORKER_READY;
+	}
+	return snapshot_replace(pool, &first, pool->state);
+}
+
+void
+pool_snapshot_fini(struct weir_pool *pool)
+{
+	struct pool_snapshot *next;
+
+	for (struct pool_snapshot *old = pool->retired; old; old = next) {
+		next = old->older;
+		snapshot_free(old);
+	}
+	pool->retired = NULL;
+	snapshot_free(snapshot_current(pool));
+	atomic_store_explicit(&pool->current, NULL, memory_order_relaxed);
+}
+
+/* Where `id` stands among the members; n_members if it is none. */
+static uint32_t
+member_find(const struct weir_snapshot *view, weir_worker_id id)
+{
+	uint32_t i = 0;
+
+	while (i < view->n_members && view->member[i] != id)
+		i++;
+	return i;
+}
+
+/* Publishes `edited` with worker `id` in `state`; on failure the state is as it was. */
+static int
+state_change(struct weir_pool *pool, const struct weir_snapshot *edited, weir_worker_id id,
+	enum weir_worker_state state)
+{
+	const enum weir_worker_state before = pool->state[id];
+
+	pool->state[id] = state;
+	if (snapshot_replace(pool, edited, pool->state) == 0)
+		return 0;
+	pool->state[id] = before;
+	return -ENOMEM;
+}
+
+int
+weir_pool_set_state(struct weir_pool *pool, weir_worker_id id, enum weir_worker_state state)
+{
+	const struct weir_snapshot *view = &snapshot_current(pool)->view;
+
+	if ((unsigned int)state >= WEIR_WORKER_STATE_COUNT)
+		return -EINVAL;
+	if (member_find(view, id) == view->n_members)
+		return -ENOENT;
+	if (pool->state[id] == state)
+		return 0;
+	return state_change(pool, view, id, state);
+}
+
+int
+weir_pool_remove(struct weir_pool *pool, weir_worker_id id)
+{
+	struct weir_snapshot edited = snapshot_current(pool)->view;
+	const uint32_t at = member_find(&edited, id);
+
+	if (at == edited.n_members)
+		return -ENOENT;
+	edited.n_members--;
+	for (uint32_t i = at; i < edited.n_members; i++)
+		edited.member[i] = edited.member[i + 1];
+	return state_change(pool, &edited, id, WEIR_WORKER_STOPPED);
+}
+
+int
+weir_pool_add(struct weir_pool *pool, weir_worker_id id)
+{
+	struct weir_snapshot edited = snapshot_current(pool)->view;
+
+	if (id >= pool->config.n_workers)
+		return -EINVAL;
+	if (member_find(&edited, id) < edited.n_members)
+		return -EEXIST;
+	edited.member[edited.n_members++] = id;
+	return state_change(pool, &edited, id, WEIR_WORKER_STARTING);
+}

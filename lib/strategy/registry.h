@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The strategies that are built in: one declaration each, defined at the end of its file. */
+#ifndef WEIR_STRATEGY_REGISTRY_H
+#define WEIR_STRATEGY_REGISTRY_H
+
+#include <weir/strategy.h>
+
+extern const struct weir_strategy strategy_first;
+extern const struct weir_strategy strategy_last;
+extern const struct weir_strategy strategy_random;
+extern const struct weir_strategy strategy_rendezvous;
+extern const struct weir_strategy strategy_round_robin;
+extern const struct weir_strategy strategy_shallowest;
+
+#endif
