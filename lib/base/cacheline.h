@@ -11,8 +11,13 @@
 /* One declarator per aligned declaration: the alignment applies to each of a list. */
 #define CACHE_ALIGNED alignas(CACHE_LINE_BYTES)
 
+/* DPDK's headers define the same two, if they are not defined. */
+#ifndef likely
 #define likely(condition) __builtin_expect(!!(condition), 1)
+#endif
+#ifndef unlikely
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
 
 static inline void
 prefetch_read(const void *address)

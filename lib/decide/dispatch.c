@@ -71,11 +71,22 @@ packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state
 }
 
 static inline void
-packet_lend(struct lane_producer *lane, const struct weir_burst *burst, uint32_t i)
+packet_stage(struct weir_dispatcher *dispatcher, struct lane_producer *lane,
+	const struct weir_burst *burst, uint32_t i)
 {
 	void *const *data = burst->data ? burst->data : burst->packets;
 
-	lane_lend(lane, burst->packets[i], (uint64_t)(uintptr_t)data[i], &burst->meta[i]);
+	dispatcher->posts[dispatcher->n_posts++] =
+		lane_stage(lane, burst->packets[i], (uint64_t)(uintptr_t)data[i], &burst->meta[i]);
+}
+
+/* Edge E3: from here on the workers see what the burst has lent. */
+static void
+posts_publish(struct weir_dispatcher *dispatcher)
+{
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish(&dispatcher->posts[i]);
+	dispatcher->n_posts = 0;
 }
 
 /* Lends the packets up to `end` to one worker. */
@@ -96,7 +107,7 @@ chunk_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uin
 				return run;
 			continue;
 		}
-		packet_lend(lane, state->burst, state->next++);
+		packet_stage(dispatcher, lane, state->burst, state->next++);
 		/* Here, not after the burst: a lane read again must not look idle (lane_make_room).
 		 */
 		bitset_add(&state->touched, id);
@@ -199,6 +210,21 @@ tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 	}
 }
 
+/*
+ * A lane that was read again in mid-burst had its mirror entry set to what was lent by then; what
+ * has been lent since is added here, so that the next burst of this loop sees it.
+ */
+static void
+mirror_settle(struct weir_dispatcher *dispatcher)
+{
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = dispatcher->reread.word[w];
+
+		while (unlikely(bits))
+			mirror_restore(dispatcher, (weir_worker_id)bitset_pop(&bits, w));
+	}
+}
+
 /* Routes a burst; returns how many packets were taken over: lent or dropped. */
 static uint32_t
 burst_route(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
@@ -212,9 +238,11 @@ burst_route(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 	} else {
 		burst_lose(dispatcher, &state);
 	}
+	posts_publish(dispatcher);
 	bitset_add_all(&dispatcher->outstanding, &state.touched);
 	if (dispatcher->tails)
 		tails_publish(dispatcher, &state.touched);
+	mirror_settle(dispatcher);
 	n_dropped = dispatcher->drops.n;
 	drops_finish(dispatcher);
 	counter_add(&dispatcher->tally.routed, state.next);
@@ -270,8 +298,10 @@ weir_dispatch(struct weir_dispatcher *dispatcher, const struct weir_burst *burst
 void
 weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 {
-	const uint32_t n = hold_push(&dispatcher->hold, burst);
+	uint32_t n;
 
+	assert(burst->n <= dispatcher->burst);
+	n = hold_push(&dispatcher->hold, burst);
 	counter_add(&dispatcher->tally.received, burst->n);
 	counter_set(&dispatcher->tally.held, hold_count(&dispatcher->hold));
 	for (uint32_t i = n; i < burst->n; i++)

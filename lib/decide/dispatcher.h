@@ -22,6 +22,7 @@
 struct worker_tally {
 	CACHE_ALIGNED struct counter lent;
 	struct counter harvested;
+	struct counter reclaimed; /* ended without coming back from the worker */
 	struct counter depth;
 	struct counter max_depth;
 	struct counter dropped[WEIR_REASON_COUNT];
@@ -82,6 +83,10 @@ struct weir_dispatcher {
 	struct worker_tally *worker_tally;
 	struct area lane_area; /* lane[], worker_tally[] and the handles of all lanes */
 
+	/* What is lent in this burst and not yet published. */
+	uint32_t n_posts;
+	struct lane_post posts[WEIR_BURST_MAX];
+
 	struct hold hold;
 	struct area state_area; /* the strategy's own */
 	uint16_t picks[WEIR_BURST_MAX];
@@ -107,13 +112,22 @@ uint32_t harvest_pass(struct weir_dispatcher *dispatcher);
 /* Reads one worker's progress and brings home what it has completed. Returns packets finished. */
 uint32_t harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id);
 
+/* What counts as depth of `outstanding` packets, `in_process` of which are being worked on. */
+static inline uint32_t
+outstanding_to_depth(
+	const struct weir_dispatcher *dispatcher, uint32_t outstanding, uint32_t in_process)
+{
+	if (dispatcher->counts_in_process)
+		return outstanding;
+	return outstanding > in_process ? outstanding - in_process : 0;
+}
+
 /* Depth of a worker as this dispatcher knows it. */
 static inline uint32_t
 lane_depth(const struct weir_dispatcher *dispatcher, const struct lane_producer *lane)
 {
-	uint32_t depth = lane->tail - lane->completed + lane->others;
-
-	return dispatcher->counts_in_process ? depth : depth - lane->in_process;
+	return outstanding_to_depth(dispatcher, lane->tail - lane->completed, lane->in_process) +
+	       lane->others;
 }
 
 #endif

@@ -89,15 +89,16 @@ others_backlog(const struct weir_dispatcher *dispatcher, weir_worker_id id)
 	for (uint32_t other = 0; other < dispatcher->n_dispatchers; other++) {
 		if (other == dispatcher->id)
 			continue;
-		const uint32_t completed =
-			progress_completed(progress_read(dispatcher->progress[id], other));
+		const uint64_t word = progress_read(dispatcher->progress[id], other);
 		/* Edge E7, acquire side. A completion can be seen before the tail that it follows
 		 * is published: then nothing is outstanding as far as can be known. */
 		const uint32_t tail = atomic_load_explicit(
 			&pool_tails(dispatcher->pool, other)->tail[id], memory_order_acquire);
-		const uint32_t backlog = tail - completed;
+		const uint32_t outstanding = tail - progress_completed(word);
 
-		sum += backlog <= WEIR_LANE_SIZE_MAX ? backlog : 0;
+		if (outstanding <= WEIR_LANE_SIZE_MAX)
+			sum += outstanding_to_depth(
+				dispatcher, outstanding, progress_in_process(word));
 	}
 	return sum;
 }
@@ -132,7 +133,8 @@ depth_record(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	struct worker_tally *tally = &dispatcher->worker_tally[id];
 	struct lane_producer *lane = &dispatcher->lane[id];
 
-	counter_set(&tally->lent, counter_read(&tally->harvested) + lane_occupied(lane));
+	counter_set(&tally->lent, counter_read(&tally->harvested) +
+					  counter_read(&tally->reclaimed) + lane_occupied(lane));
 	counter_set(&tally->depth, lane_depth(dispatcher, lane));
 	counter_set(&tally->max_depth, lane->max_depth);
 }
@@ -184,12 +186,34 @@ tail_lines_read(const struct weir_dispatcher *dispatcher, const struct bitset *m
 	return lines * (dispatcher->n_dispatchers - 1);
 }
 
+/*
+ * Fetches what the pass will read of each worker: the progress line, and the verdicts from where
+ * they were read last. The addresses are known before the first answer is, so that the transfers
+ * from the workers' cores overlap.
+ */
+static void
+pass_prefetch(const struct weir_dispatcher *dispatcher, const struct bitset *members)
+{
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = members->word[w];
+
+		while (bits) {
+			const uint32_t id = bitset_pop(&bits, w);
+			const struct lane_producer *lane = &dispatcher->lane[id];
+
+			prefetch_read(progress_word(dispatcher->progress[id], dispatcher->id));
+			prefetch_read(&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
+		}
+	}
+}
+
 uint32_t
 harvest_pass(struct weir_dispatcher *dispatcher)
 {
 	const struct bitset members = pass_members(dispatcher);
 	uint32_t finished = 0;
 
+	pass_prefetch(dispatcher, &members);
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = members.word[w];
 
@@ -237,6 +261,7 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	counter_add(&dispatcher->tally.ended, n);
 	counter_add(&dispatcher->tally.dropped[reason], n);
 	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);
+	counter_add(&dispatcher->worker_tally[worker].reclaimed, n);
 	mirror_restore(dispatcher, worker);
 	counter_set(&dispatcher->worker_tally[worker].depth, 0);
 	return n;

@@ -96,13 +96,22 @@ lane_room(const struct lane_producer *lane)
 	return occupied < lane->capacity ? lane->capacity - occupied : 0;
 }
 
+/* A slot that is filled but not yet published: the last step of a lend. */
+struct lane_post {
+	lane_slot *slot;
+	uint64_t word;
+};
+
 /*
- * Lends a packet: `data` is what the worker gets, `packet` what harvest gives back.
- * There must be room. The slot is stored last, with release order (edge E3): without it the worker
- * could see the slot before the metadata and the packet bytes behind it.
+ * Lends a packet, all but its publication: `data` is what the worker gets, `packet` what harvest
+ * gives back. There must be room. The worker sees nothing before lane_publish.
+ *
+ * The two steps are apart so that a burst is published as one: a worker at the producer's heels
+ * would otherwise take the slot beside the one that is being written, and each line of slots and
+ * metadata would change hands once per packet.
  */
-static inline void
-lane_lend(struct lane_producer *lane, void *packet, uint64_t data, const struct weir_meta *meta)
+static inline struct lane_post
+lane_stage(struct lane_producer *lane, void *packet, uint64_t data, const struct weir_meta *meta)
 {
 	const uint32_t seq = lane->tail;
 	const uint32_t index = seq & (lane->n_slots - 1);
@@ -110,14 +119,24 @@ lane_lend(struct lane_producer *lane, void *packet, uint64_t data, const struct 
 	lane->packets[index] = packet;
 	if (lane->metadata)
 		lane->metadata[index] = *meta;
-	atomic_store_explicit(&lane->slots[index], data << 1 | lane_phase(seq, lane->n_slots),
-		memory_order_release);
 	lane->tail = seq + 1;
+	return (struct lane_post) { .slot = &lane->slots[index],
+		.word = data << 1 | lane_phase(seq, lane->n_slots) };
+}
+
+/*
+ * Edge E3, release side: without release order the worker could see the slot before the metadata
+ * and the packet bytes behind it. Posts of one lane are published in the order of their staging.
+ */
+static inline void
+lane_publish(const struct lane_post *post)
+{
+	atomic_store_explicit(post->slot, post->word, memory_order_release);
 }
 
 /*
  * Looks at the slot of sequence number `seq`. Returns whether a packet is there and puts its data
- * into `data`. The acquire load pairs with lane_lend (edge E3).
+ * into `data`. Edge E3, acquire side: pairs with lane_publish.
  */
 static inline bool
 lane_peek(const struct lane_consumer *lane, uint32_t seq, uint64_t *data)

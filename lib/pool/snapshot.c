@@ -187,7 +187,9 @@ weir_pool_set_state(struct weir_pool *pool, weir_worker_id id, enum weir_worker_
 		return -EINVAL;
 	if (member_find(view, id) == view->n_members)
 		return -ENOENT;
-	if (pool->state[id] == state)
+	if (state < pool->state[id])
+		return -EINVAL;
+	if (state == pool->state[id])
 		return 0;
 	return state_change(pool, view, id, state);
 }

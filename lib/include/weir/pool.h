@@ -86,7 +86,8 @@ WEIR_API struct weir_worker *weir_pool_worker(struct weir_pool *pool, weir_worke
 /**
  * Changes the state of a member and publishes a new snapshot: dispatchers honour it from their
  * next burst on. What was lent before stays lent. Caller: the control thread.
- * @return 0, -EINVAL (no such state), -ENOENT (not a member) or -ENOMEM (nothing changed)
+ * @return 0, -EINVAL (no such state, or an earlier one than it is in), -ENOENT (not a member) or
+ * -ENOMEM (nothing changed)
  */
 WEIR_API int weir_pool_set_state(
 	struct weir_pool *pool, weir_worker_id id, enum weir_worker_state state);
