@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The application as control sees it: one struct, in main.c. Loops never see it; they have their
+ * struct rx_core and struct worker_thread.
+ */
+#ifndef WEIR_DATAPLANE_APP_H
+#define WEIR_DATAPLANE_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/weir.h>
+
+#include "options.h"
+#include "port.h"
+#include "rx_core.h"
+#include "status.h"
+#include "topology.h"
+#include "worker_thread.h"
+
+struct app {
+	struct options options;
+	struct topology topology;
+	struct ports ports;
+	struct rte_mempool *mbuf_pool;
+	struct weir_pool *pool;
+	uint32_t n_rx_cores;
+	struct rx_core *rx_cores[WEIR_DISPATCHERS_MAX];
+	uint32_t n_workers;
+	struct worker_thread *workers[WEIR_WORKERS_MAX];
+	uint64_t start_ns;     /* CLOCK_MONOTONIC */
+	uint64_t start_cycles; /* TSC */
+	bool at_rest;	       /* every loop has ended */
+	bool sinks_failed;     /* a handler could not do all that it was asked to */
+	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
+	struct status status;  /* control's picture */
+	struct status before;  /* the one of the last period */
+};
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The end of a run, in order: rx cores poll no more → what is lent comes home → rx loops end →
+ * workers end → what is left is written off. Afterwards nothing runs but control.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <rte_launch.h>
+
+#include "app.h"
+#include "control.h"
+
+/* How long a worker may take to leave its loop before it is called stuck. */
+#define WORKER_JOIN_S 1
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool
+rx_cores_drained(const struct app *app)
+{
+	for (uint32_t i = 0; i < app->n_rx_cores; i++) {
+		if (counter_read(&app->rx_cores[i]->tally.drained) == 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+rx_cores_drain(const struct app *app)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	const uint64_t deadline_ns = clock_ns() + app->options.drain_timeout_ns;
+
+	for (uint32_t i = 0; i < app->n_rx_cores; i++)
+		mailbox_post(&app->rx_cores[i]->mailbox, LOOP_DRAIN);
+	while (!rx_cores_drained(app) && clock_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+}
+
+static void
+rx_cores_join(const struct app *app)
+{
+	for (uint32_t i = 0; i < app->n_rx_cores; i++)
+		mailbox_post(&app->rx_cores[i]->mailbox, LOOP_STOP);
+	for (uint32_t i = 0; i < app->n_rx_cores; i++)
+		rte_eal_wait_lcore(app->rx_cores[i]->lcore);
+}
+
+/* Joins a worker, or finds it stuck in its handler: then its packets cannot be reclaimed. */
+static void
+worker_join(struct app *app, uint32_t id, const struct timespec *deadline)
+{
+	struct worker_thread *thread = app->workers[id];
+
+	thread->joined = pthread_timedjoin_np(thread->thread, NULL, deadline) == 0;
+	if (thread->joined)
+		return;
+	app->n_stuck++;
+	fprintf(stderr,
+		"weir: worker %u does not return from its handler: what it holds is written off\n",
+		id);
+}
+
+static void
+workers_join(struct app *app)
+{
+	struct timespec deadline;
+
+	for (uint32_t i = 0; i < app->n_workers; i++)
+		mailbox_post(&app->workers[i]->mailbox, LOOP_STOP);
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += WORKER_JOIN_S;
+	for (uint32_t i = 0; i < app->n_workers; i++) {
+		if (app->workers[i]->started)
+			worker_join(app, i, &deadline);
+	}
+}
+
+/* The rx loops have ended: their dispatchers are control's now. */
+static void
+rx_core_reclaim(const struct app *app, struct rx_core *rx_core)
+{
+	for (uint32_t i = 0; i < app->n_workers; i++)
+		weir_reclaim(rx_core->dispatcher, (weir_worker_id)i, WEIR_REASON_DRAIN_TIMEOUT,
+			app->workers[i]->joined ? WEIR_RECLAIM_GONE : WEIR_RECLAIM_WRITE_OFF);
+	weir_hold_drop(rx_core->dispatcher, WEIR_REASON_DRAIN_TIMEOUT);
+	rx_core_flush(rx_core);
+}
+
+void
+control_drain(struct app *app)
+{
+	rx_cores_drain(app);
+	rx_cores_join(app);
+	workers_join(app);
+	for (uint32_t i = 0; i < app->n_rx_cores; i++)
+		rx_core_reclaim(app, app->rx_cores[i]);
+	app->at_rest = true;
+	status_collect(app, &app->status);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where packets go when they have ended: into a port's FIFO, or back to their pool. The FIFOs are
+ * flushed every pass; what a port does not take at once is dropped, so that a full port never
+ * blocks a lane.
+ */
+#include <rte_ethdev.h>
+
+#include "rx_core.h"
+
+static void
+packets_drop(struct rte_mbuf **packets, uint32_t n, struct counter *counter)
+{
+	rte_pktmbuf_free_bulk(packets, n);
+	counter_add(counter, n);
+}
+
+/* Moves the packet's beginning to where the handler put it; false if there is no room for that. */
+static bool
+packet_move_start(struct rte_mbuf *packet, int16_t offset)
+{
+	if (offset >= 0)
+		return rte_pktmbuf_adj(packet, (uint16_t)offset) != NULL;
+	return rte_pktmbuf_prepend(packet, (uint16_t)-offset) != NULL;
+}
+
+/* Cuts or extends the packet's end; false if there is no room for that. */
+static bool
+packet_resize(struct rte_mbuf *packet, uint32_t length)
+{
+	if (length == 0 || length > UINT16_MAX)
+		return false;
+	if (length <= packet->pkt_len)
+		return rte_pktmbuf_trim(packet, (uint16_t)(packet->pkt_len - length)) == 0;
+	return rte_pktmbuf_append(packet, (uint16_t)(length - packet->pkt_len)) != NULL;
+}
+
+/* Gives the packet the shape that its verdict names. Verdicts are not trusted: all is checked. */
+static inline bool
+verdict_apply(struct rte_mbuf *packet, const struct weir_verdict *verdict)
+{
+	if (unlikely(verdict->data_offset != 0) && !packet_move_start(packet, verdict->data_offset))
+		return false;
+	return likely(verdict->length == packet->pkt_len) || packet_resize(packet, verdict->length);
+}
+
+static inline bool
+port_allowed(const struct rx_core *rx_core, uint8_t port)
+{
+	return port < RTE_MAX_ETHPORTS && (rx_core->tx_allowed >> port & 1);
+}
+
+static void
+fifo_flush(struct rx_core *rx_core, uint16_t port)
+{
+	struct tx_fifo *fifo = &rx_core->tx[port];
+	uint16_t sent = 0;
+	uint16_t n;
+
+	/* A driver may take fewer than a FIFO at one call and still have room: ask until it says 0.
+	 */
+	do {
+		n = rte_eth_tx_burst(
+			port, rx_core->tx_queue, &fifo->packets[sent], (uint16_t)(fifo->n - sent));
+		sent = (uint16_t)(sent + n);
+	} while (n > 0 && sent < fifo->n);
+	counter_add(&rx_core->tally.sent, sent);
+	if (unlikely(sent < fifo->n))
+		packets_drop(&fifo->packets[sent], fifo->n - sent, &rx_core->tally.tx_full);
+	fifo->n = 0;
+	rx_core->tx_ports &= ~(UINT32_C(1) << port);
+}
+
+static inline void
+packet_transmit(
+	struct rx_core *rx_core, struct rte_mbuf *packet, const struct weir_verdict *verdict)
+{
+	struct tx_fifo *fifo;
+
+	if (unlikely(!port_allowed(rx_core, verdict->target) || !verdict_apply(packet, verdict))) {
+		packets_drop(&packet, 1, &rx_core->tally.bad_verdict);
+		return;
+	}
+	fifo = &rx_core->tx[verdict->target];
+	fifo->packets[fifo->n++] = packet;
+	rx_core->tx_ports |= UINT32_C(1) << verdict->target;
+	if (fifo->n == TX_FIFO_PKTS)
+		fifo_flush(rx_core, verdict->target);
+}
+
+void
+rx_core_finish(void *context, void *const *packets, const struct weir_verdict *verdicts, uint32_t n,
+	weir_worker_id worker)
+{
+	struct rx_core *rx_core = context;
+
+	(void)worker;
+	rx_core->finished += n;
+	for (uint32_t i = 0; i < n; i++) {
+		if (verdicts[i].kind == WEIR_VERDICT_TX)
+			packet_transmit(rx_core, packets[i], &verdicts[i]);
+		else
+			rte_pktmbuf_free(packets[i]);
+	}
+}
+
+void
+rx_core_flush(struct rx_core *rx_core)
+{
+	while (rx_core->tx_ports)
+		fifo_flush(rx_core, (uint16_t)__builtin_ctz(rx_core->tx_ports));
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "launch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "app.h"
+#include "option_handlers.h"
+#include "rng.h"
+
+static void
+config_fill(struct weir_config *config, const struct options *options)
+{
+	*config = weir_config_default();
+	config->n_workers = options->workers;
+	config->n_dispatchers = options->rx_cores;
+	config->lane_size = options->lane_size;
+	config->burst = options->burst;
+	config->chunk = options->chunk;
+	config->hold_size = HOLD_SIZE_PKTS;
+	config->depth_mode = options->depth_mode;
+	config->strategy = options->strategy;
+	config->overflow = options->overflow;
+	config->seed = options->seed;
+}
+
+int
+launch_pool(struct app *app)
+{
+	struct weir_config_error error;
+	struct weir_config config;
+
+	config_fill(&config, &app->options);
+	app->pool = weir_pool_create(&config, &error);
+	if (app->pool)
+		return 0;
+	if (errno == EINVAL)
+		return options_refuse(error.field, error.value, "%s", error.allowed);
+	fprintf(stderr, "weir: no memory for the lanes of %u workers\n", config.n_workers);
+	return -ENOMEM;
+}
+
+void
+unlaunch_pool(struct app *app)
+{
+	weir_pool_destroy(app->pool);
+	app->pool = NULL;
+}
+
+static int
+handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
+{
+	uint8_t pair[RTE_MAX_ETHPORTS];
+	const char *spec = options_handler_of(&app->options, id);
+	const struct handler_setup setup = {
+		.worker = id,
+		.n_ports = RTE_MAX_ETHPORTS,
+		.pair = pair,
+		.seed = rng_at(app->options.seed, WEIR_DISPATCHERS_MAX + id),
+		.tsc_hz = rte_get_tsc_hz(),
+	};
+	const struct handler *handler = handler_find(spec);
+	char error[256];
+	int rc;
+
+	ports_fill_pairs(&app->ports, pair);
+	rc = handler->open(
+		&setup, handler_arguments(spec), &thread->handler_state, error, sizeof(error));
+	if (rc < 0)
+		return options_refuse("--handler", spec, "%s", error);
+	thread->handler = handler;
+	return 0;
+}
+
+static struct worker_thread *
+worker_create(struct app *app, weir_worker_id id)
+{
+	struct worker_thread *thread = aligned_alloc(CACHE_LINE_BYTES, sizeof(*thread));
+
+	if (!thread)
+		return NULL;
+	*thread = (struct worker_thread){
+		.worker = weir_pool_worker(app->pool, id),
+		.burst = app->options.burst,
+		.cpu = app->topology.worker[id].cpu,
+		.yields = app->topology.worker[id].shares_cpu,
+	};
+	return thread;
+}
+
+int
+launch_workers(struct app *app)
+{
+	for (uint32_t i = 0; i < app->options.workers; i++) {
+		const weir_worker_id id = (weir_worker_id)i;
+		int rc;
+
+		app->workers[i] = worker_create(app, id);
+		if (!app->workers[i])
+			return -ENOMEM;
+		app->n_workers++;
+		rc = handler_open(app, app->workers[i], id);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void
+handler_close(struct app *app, struct worker_thread *thread)
+{
+	char error[256] = "";
+
+	if (!thread->handler || !thread->handler->close)
+		return;
+	if (thread->handler->close(thread->handler_state, error, sizeof(error)) == 0)
+		return;
+	fprintf(stderr, "weir: %s\n", error);
+	app->sinks_failed = true;
+}
+
+void
+unlaunch_workers(struct app *app)
+{
+	for (uint32_t i = 0; i < app->n_workers; i++) {
+		/* A worker that is stuck in its handler still uses both. */
+		if (app->workers[i]->started && !app->workers[i]->joined)
+			continue;
+		handler_close(app, app->workers[i]);
+		free(app->workers[i]);
+		app->workers[i] = NULL;
+	}
+	app->n_workers = 0;
+}
+
+/* Counts (queues == NULL) or lists the queues that rx core `id` polls. */
+static uint32_t
+queues_assign(const struct app *app, const struct topology_spread *spread, uint32_t id,
+	struct rx_queue *queues)
+{
+	uint32_t n = 0;
+
+	for (uint32_t q = 0; q < app->options.rx_queues; q++) {
+		for (uint32_t p = 0; p < app->ports.n; p++) {
+			const struct port *port = &app->ports.port[p];
+
+			if (topology_rx_core_of(spread, p, q) != id)
+				continue;
+			if (queues)
+				queues[n] = (struct rx_queue){
+					.port = port->id,
+					.queue = (uint16_t)q,
+					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
+				};
+			n++;
+		}
+	}
+	return n;
+}
+
+static void
+clock_init(struct rx_core *rx_core)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	rx_core->epoch_tsc = rte_rdtsc();
+	rx_core->epoch_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	rx_core->ns_per_tsc_32 =
+		(uint64_t)(((unsigned __int128)1000000000 << 32) / rte_get_tsc_hz());
+}
+
+static uint32_t
+tx_allowed(const struct ports *ports)
+{
+	uint32_t allowed = 0;
+
+	for (uint32_t i = 0; i < ports->n; i++)
+		allowed |= UINT32_C(1) << ports->port[i].id;
+	return allowed;
+}
+
+static void
+rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
+{
+	*rx_core = (struct rx_core){
+		.id = id,
+		.lcore = app->topology.rx[id].lcore_id,
+		.burst = app->options.burst,
+		.yields = app->topology.rx[id].shares_cpu,
+		.tx_allowed = tx_allowed(&app->ports),
+		.tx_queue = (uint16_t)id,
+		.hash_key = app->options.hash_key,
+		.mbuf_pool = app->mbuf_pool,
+		.stamp_offset = app->ports.stamp_offset,
+		.stamp_flag = app->ports.stamp_flag,
+		.packets_max = app->options.packets,
+		.n_rx_cores = app->options.rx_cores,
+		.rx_cores = app->rx_cores,
+	};
+	clock_init(rx_core);
+}
+
+static int
+rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t id)
+{
+	struct rx_core *rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*rx_core));
+
+	if (!rx_core)
+		return -ENOMEM;
+	rx_core_fill(app, rx_core, id);
+	app->rx_cores[id] = rx_core;
+	app->n_rx_cores++;
+	rx_core->n_queues = queues_assign(app, spread, id, NULL);
+	rx_core->queues = calloc(rx_core->n_queues, sizeof(*rx_core->queues));
+	rx_core->dispatcher = weir_dispatcher_create(app->pool, id, rx_core_finish, rx_core);
+	if (!rx_core->queues || !rx_core->dispatcher)
+		return -ENOMEM;
+	queues_assign(app, spread, id, rx_core->queues);
+	return 0;
+}
+
+static int
+status_init(struct app *app)
+{
+	const size_t n_queues = (size_t)app->ports.n * app->options.rx_queues;
+
+	app->status.queue = calloc(n_queues, sizeof(struct status_queue));
+	app->before.queue = calloc(n_queues, sizeof(struct status_queue));
+	return app->status.queue && app->before.queue ? 0 : -ENOMEM;
+}
+
+int
+launch_rx_cores(struct app *app)
+{
+	struct topology_spread spread;
+	int rc = topology_spread_queues(&spread, &app->options, app->ports.n);
+
+	if (rc == 0)
+		rc = status_init(app);
+	for (uint32_t i = 0; rc == 0 && i < app->options.rx_cores; i++)
+		rc = rx_core_create(app, &spread, i);
+	if (rc == -ENOMEM)
+		fprintf(stderr, "weir: no memory for %u rx cores\n", app->options.rx_cores);
+	return rc;
+}
+
+void
+unlaunch_rx_cores(struct app *app)
+{
+	for (uint32_t i = 0; i < app->n_rx_cores; i++) {
+		weir_dispatcher_destroy(app->rx_cores[i]->dispatcher);
+		free(app->rx_cores[i]->queues);
+		free(app->rx_cores[i]);
+		app->rx_cores[i] = NULL;
+	}
+	app->n_rx_cores = 0;
+	free(app->status.queue);
+	free(app->before.queue);
+	app->status.queue = NULL;
+	app->before.queue = NULL;
+}
+
+static int
+worker_start(struct worker_thread *thread, uint32_t id)
+{
+	pthread_attr_t attributes;
+	cpu_set_t cpus;
+	char name[16];
+	int rc;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(thread->cpu, &cpus);
+	pthread_attr_init(&attributes);
+	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
+	rc = pthread_create(&thread->thread, &attributes, worker_loop_run, thread);
+	pthread_attr_destroy(&attributes);
+	if (rc != 0)
+		return -rc;
+	thread->started = true;
+	snprintf(name, sizeof(name), "weir-worker%u", id);
+	pthread_setname_np(thread->thread, name);
+	return 0;
+}
+
+int
+launch_loops(struct app *app)
+{
+	struct timespec now;
+	int rc = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	app->start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	app->start_cycles = rte_rdtsc();
+	for (uint32_t i = 0; rc == 0 && i < app->n_workers; i++)
+		rc = worker_start(app->workers[i], i);
+	for (uint32_t i = 0; rc == 0 && i < app->n_rx_cores; i++)
+		rc = rte_eal_remote_launch(
+			rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
+	if (rc < 0)
+		fprintf(stderr, "weir: cannot start the loops: %s\n", strerror(-rc));
+	return rc;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The mailbox (edge E5): the only way by which cold code reaches a polling loop. One writer (the
+ * control thread), one reader (the loop, between bursts), a command word each: commands are states
+ * to be reached, so that a later one may replace an earlier one that was not yet read.
+ */
+#ifndef WEIR_DATAPLANE_MAILBOX_H
+#define WEIR_DATAPLANE_MAILBOX_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "cacheline.h"
+
+enum loop_command {
+	LOOP_RUN = 0,  /* poll, dispatch, harvest */
+	LOOP_DRAIN,    /* rx core: poll no more, bring home what is out. Worker: as LOOP_RUN */
+	LOOP_STOP,     /* leave the loop */
+};
+
+struct mailbox {
+	CACHE_ALIGNED _Atomic uint32_t command; /* enum loop_command, written by control */
+};
+
+/* Edge E5, release side: what control did before is seen by the loop that reads the command. */
+static inline void
+mailbox_post(struct mailbox *mailbox, enum loop_command command)
+{
+	atomic_store_explicit(&mailbox->command, command, memory_order_release);
+}
+
+/* Edge E5, acquire side. A load of a line that nobody else touches: cheap between bursts. */
+static inline enum loop_command
+mailbox_read(const struct mailbox *mailbox)
+{
+	return (enum loop_command)atomic_load_explicit(&mailbox->command, memory_order_acquire);
+}
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weir: the program. Start-up is a table of stages; each has its undoing, run in reverse. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_version.h>
+
+#include "app.h"
+#include "control.h"
+#include "eal_arguments.h"
+#include "launch.h"
+#include "mbuf_pool.h"
+#include "outputs.h"
+
+static struct app app;
+
+/* Refused: -EINVAL, after a line. Failed: any other negative errno, after a line. */
+struct stage {
+	const char *name;
+	int (*start)(struct app *app);
+	void (*stop)(struct app *app); /* accepts what a failed start has left; NULL: nothing to do */
+};
+
+static int
+seed_draw(uint64_t *seed)
+{
+	return getrandom(seed, sizeof(*seed), 0) == (ssize_t)sizeof(*seed) ? 0 : -errno;
+}
+
+/* Draws what the user did not fix, so that it can be printed and given back to repeat the run. */
+static int
+secrets_start(struct app *weir)
+{
+	struct options *options = &weir->options;
+	int rc = 0;
+
+	if (!options->seed_given)
+		rc = seed_draw(&options->seed);
+	if (rc == 0 && !options->hash_key_given)
+		rc = weir_hash_key_random(&options->hash_key);
+	if (rc < 0)
+		fprintf(stderr, "weir: no random numbers: %s\n", strerror(-rc));
+	return rc;
+}
+
+static int
+report_start(struct app *weir)
+{
+	int rc = weir->options.report ? report_probe(weir->options.report) : 0;
+
+	if (rc < 0)
+		return options_refuse("--report", weir->options.report,
+			"a file that can be written: %s", strerror(-rc));
+	return 0;
+}
+
+static int
+ports_start_configure(struct app *weir)
+{
+	return ports_configure(&weir->ports, &weir->options);
+}
+
+static void
+ports_stop(struct app *weir)
+{
+	ports_close(&weir->ports);
+}
+
+static int
+mbuf_pool_start(struct app *weir)
+{
+	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, HOLD_SIZE_PKTS);
+}
+
+static void
+mbuf_pool_stop(struct app *weir)
+{
+	/* The ports go first: their queues hold buffers of the pool. */
+	ports_close(&weir->ports);
+	rte_mempool_free(weir->mbuf_pool);
+	weir->mbuf_pool = NULL;
+}
+
+static int
+ports_start_traffic(struct app *weir)
+{
+	int rc = ports_start(&weir->ports, &weir->options, weir->mbuf_pool);
+
+	if (rc == 0)
+		ports_wait_link(&weir->ports, &weir->options);
+	return rc;
+}
+
+static void
+telemetry_end(struct app *weir)
+{
+	(void)weir;
+	telemetry_stop();
+}
+
+/* A run ends its loops itself; this is for a start that failed half-way. */
+static void
+loops_end(struct app *weir)
+{
+	if (!weir->at_rest)
+		control_drain(weir);
+}
+
+static const struct stage stages[] = {
+	{ "random numbers", secrets_start, NULL },
+	{ "report", report_start, NULL },
+	{ "ports", ports_start_configure, ports_stop },
+	{ "mbuf pool", mbuf_pool_start, mbuf_pool_stop },
+	{ "worker pool", launch_pool, unlaunch_pool },
+	{ "workers", launch_workers, unlaunch_workers },
+	{ "rx cores", launch_rx_cores, unlaunch_rx_cores },
+	{ "port start", ports_start_traffic, NULL },
+	{ "telemetry", telemetry_start, telemetry_end },
+	{ "loops", launch_loops, loops_end },
+};
+
+#define N_STAGES (sizeof(stages) / sizeof(stages[0]))
+
+/* Starts every stage; on a failure undoes those before it. Returns 0 or -errno. */
+static int
+stages_start(struct app *weir)
+{
+	for (size_t i = 0; i < N_STAGES; i++) {
+		const int rc = stages[i].start(weir);
+
+		if (rc == 0)
+			continue;
+		for (size_t j = i + 1; j-- > 0;) {
+			if (stages[j].stop)
+				stages[j].stop(weir);
+		}
+		return rc;
+	}
+	return 0;
+}
+
+static void
+stages_stop(struct app *weir)
+{
+	for (size_t i = N_STAGES; i-- > 0;) {
+		if (stages[i].stop)
+			stages[i].stop(weir);
+	}
+}
+
+static void
+intro_print(const struct app *weir)
+{
+	const struct options *options = &weir->options;
+
+	if (options->quiet)
+		return;
+	printf("weir %s: %u rx core%s, %u workers, strategy %s, order %s, overflow %s, seed %" PRIu64
+	       "\n",
+		WEIR_VERSION, options->rx_cores, options->rx_cores == 1 ? "" : "s",
+		options->workers, options->strategy, options->order, options->overflow,
+		options->seed);
+	fflush(stdout);
+}
+
+/* The last words of a run. Returns the exit status. */
+static int
+run_conclude(struct app *weir)
+{
+	int status = EXIT_STATUS_OK;
+
+	if (!weir->options.quiet)
+		table_print(stdout, weir, NULL, &weir->status);
+	if (weir->options.report) {
+		const int rc = report_write(weir->options.report, weir, &weir->status);
+
+		if (rc < 0) {
+			fprintf(stderr, "weir: --report %s: %s\n", weir->options.report,
+				strerror(-rc));
+			status = EXIT_STATUS_FAILED;
+		}
+	}
+	if (!weir->status.ledger_ok) {
+		fprintf(stderr, "weir: the ledger does not balance: gap of %" PRId64 " packets\n",
+			weir_ledger_gap(&weir->status.ledger));
+		status = EXIT_STATUS_LEDGER;
+	}
+	return status;
+}
+
+/* Runs a configured Weir to its end. Returns the exit status. */
+static int
+weir_run(struct app *weir)
+{
+	int status;
+	int rc = stages_start(weir);
+
+	if (rc < 0)
+		return rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
+	intro_print(weir);
+	control_run(weir);
+	control_drain(weir);
+	status = run_conclude(weir);
+	if (weir->n_stuck > 0) {
+		/* A stuck worker still uses the memory that a tidy end would take away. */
+		fflush(NULL);
+		_exit(status);
+	}
+	stages_stop(weir);
+	if (weir->sinks_failed && status == EXIT_STATUS_OK)
+		status = EXIT_STATUS_FAILED;
+	return status;
+}
+
+/*
+ * Takes EAL's lcores. EAL checks its own options: what it refuses is refused here too.
+ * Returns 0, -EINVAL after a refusal, or another -errno after a line.
+ */
+static int
+eal_start(struct app *weir, struct eal_arguments *arguments)
+{
+	char lcores[TOPOLOGY_LCORES_BYTES];
+	cpu_set_t allowed;
+	int rc = topology_read_cpus(&allowed);
+
+	if (rc == 0)
+		rc = topology_check_worker_cpus(&weir->options, &allowed);
+	if (rc < 0)
+		return rc;
+	topology_choose_lcores(&weir->topology, &weir->options, &allowed);
+	topology_format_lcores(&weir->topology, lcores, sizeof(lcores));
+	rc = eal_arguments_build(arguments, lcores);
+	if (rc < 0)
+		return rc;
+	rc = rte_eal_init(arguments->argc, arguments->argv);
+	eal_arguments_free(arguments);
+	if (rc < 0) {
+		fprintf(stderr, "weir: EAL does not start: %s\n", rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	if (arguments->has_core_option)
+		rc = topology_adopt_lcores(&weir->topology, &weir->options);
+	if (rc >= 0)
+		topology_place_workers(&weir->topology, &weir->options, &allowed);
+	return rc < 0 ? rc : 0;
+}
+
+static int
+version_print(void)
+{
+	printf("weir %s (%s)\n", WEIR_VERSION, rte_version());
+	return EXIT_STATUS_OK;
+}
+
+static int
+usage_print(void)
+{
+	options_print_usage(stdout);
+	return EXIT_STATUS_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct eal_arguments arguments;
+	int status;
+	int rc = eal_arguments_split(&arguments, argc, argv);
+
+	if (rc < 0)
+		return EXIT_STATUS_REFUSED;
+	if (arguments.help)
+		return usage_print();
+	if (arguments.version)
+		return version_print();
+	if (options_parse(&app.options, arguments.options_argc, arguments.options_argv) < 0)
+		return EXIT_STATUS_REFUSED;
+	if (app.options.help)
+		return usage_print();
+	if (app.options.version)
+		return version_print();
+	if (control_catch_signals() < 0)
+		return EXIT_STATUS_FAILED;
+	rc = eal_start(&app, &arguments);
+	if (rc < 0)
+		return rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
+	status = weir_run(&app);
+	rte_eal_cleanup();
+	return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sizes and creates the pool of mbufs. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "mbuf_pool.h"
+
+/*
+ * Per-lcore cache: four bursts of the default size, twice. Smaller ones go to the shared ring more
+ * often, larger ones keep more mbufs from the other lcores.
+ */
+#define CACHE_MBUFS 256
+/* A cache is flushed when it holds half as much again. */
+#define CACHE_MBUFS_MAX (CACHE_MBUFS + CACHE_MBUFS / 2)
+
+#define BYTES_PER_MB UINT64_C(1048576) /* as EAL's -m counts */
+
+static uint64_t
+descriptors_count(const struct ports *ports)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < ports->n; i++) {
+		const struct port *port = &ports->port[i];
+
+		n += (uint64_t)port->n_rx_queues * port->n_rx_desc;
+		n += (uint64_t)port->n_tx_queues * port->n_tx_desc;
+	}
+	return n;
+}
+
+uint64_t
+mbuf_pool_size(const struct options *options, const struct ports *ports, uint32_t kept_pkts)
+{
+	const uint64_t n_rx_cores = options->rx_cores;
+	const uint64_t per_worker = 2 * (uint64_t)options->lane_size + options->burst;
+	const uint64_t per_rx_core =
+		options->workers * per_worker + options->burst + kept_pkts + CACHE_MBUFS_MAX;
+
+	/* Control has a cache too. */
+	return descriptors_count(ports) + n_rx_cores * per_rx_core + CACHE_MBUFS_MAX;
+}
+
+/* The socket of the ports that have one; any, if they disagree. */
+static int
+socket_choose(const struct ports *ports)
+{
+	int chosen = SOCKET_ID_ANY;
+
+	for (uint32_t i = 0; i < ports->n; i++) {
+		const int socket_id = ports->port[i].socket_id;
+
+		if (socket_id == SOCKET_ID_ANY)
+			continue;
+		if (chosen != SOCKET_ID_ANY && chosen != socket_id)
+			return SOCKET_ID_ANY;
+		chosen = socket_id;
+	}
+	return chosen;
+}
+
+/* On the ports' socket if it has the memory, else anywhere. NULL with rte_errno. */
+static struct rte_mempool *
+pool_create(uint64_t n, uint32_t mbuf_bytes, int socket_id)
+{
+	struct rte_mempool *pool;
+
+	if (n > UINT32_MAX) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	pool = rte_pktmbuf_pool_create(
+		"weir_mbufs", (unsigned int)n, CACHE_MBUFS, 0, (uint16_t)mbuf_bytes, socket_id);
+	if (pool || rte_errno != ENOMEM || socket_id == SOCKET_ID_ANY)
+		return pool;
+	return pool_create(n, mbuf_bytes, SOCKET_ID_ANY);
+}
+
+static int
+memory_refuse(uint64_t n, uint32_t mbuf_bytes)
+{
+	const uint64_t each =
+		rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + mbuf_bytes, 0, NULL);
+
+	fprintf(stderr,
+		"weir: the mbuf pool needs %llu mbufs of %llu bytes = %llu MB, more than EAL has: "
+		"raise -m or the number of hugepages, or take fewer --workers or a smaller "
+		"--lane-size\n",
+		(unsigned long long)n, (unsigned long long)each,
+		(unsigned long long)(n * each / BYTES_PER_MB + 1));
+	return -EINVAL;
+}
+
+int
+mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
+	const struct ports *ports, uint32_t kept_pkts)
+{
+	const uint64_t n = mbuf_pool_size(options, ports, kept_pkts);
+
+	*pool = pool_create(n, options->mbuf_size, socket_choose(ports));
+	if (*pool)
+		return 0;
+	if (rte_errno == ENOMEM)
+		return memory_refuse(n, options->mbuf_size);
+	fprintf(stderr, "weir: the mbuf pool cannot be created: %s\n", rte_strerror(rte_errno));
+	return -rte_errno;
+}

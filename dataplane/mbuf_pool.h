@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pool that all ports receive into: as large as what can be on its way at one time. */
+#ifndef WEIR_DATAPLANE_MBUF_POOL_H
+#define WEIR_DATAPLANE_MBUF_POOL_H
+
+#include <stdint.h>
+
+#include "options.h"
+#include "port.h"
+
+struct rte_mempool;
+
+/*
+ * The mbufs that can be in use at one time, if no frame takes more than one: in descriptors, lanes
+ * (two sets for each worker), bursts and caches, and with rx cores. No EAL needed.
+ *
+ * @param kept_pkts packets that one rx core can keep: in its hold and in its tx FIFOs
+ */
+uint64_t mbuf_pool_size(
+	const struct options *options, const struct ports *ports, uint32_t kept_pkts);
+
+/*
+ * Creates the pool for configured ports. Returns 0; -EINVAL after one line on stderr when the
+ * memory is short; -errno after another line. Freed with rte_mempool_free.
+ */
+int mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
+	const struct ports *ports, uint32_t kept_pkts);
+
+#endif

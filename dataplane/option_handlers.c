@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which worker runs which handler: `0,2-3=wait:500` against `forward`. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "handler/handler.h"
+#include "option_handlers.h"
+#include "option_values.h"
+
+/*
+ * The '=' that ends the list of workers; NULL if there is no list. A '=' inside SPEC (a path may
+ * have one) is told apart by what stands before it: a list has digits, commas and hyphens only.
+ */
+static const char *
+list_end(const char *value)
+{
+	const char *end = value + strspn(value, "0123456789,-");
+
+	return end > value && *end == '=' ? end : NULL;
+}
+
+const char *
+option_handler_spec(const char *value)
+{
+	const char *end = list_end(value);
+
+	return end ? end + 1 : value;
+}
+
+/* Whether the list, if there is one, is a list of numbers below `limit`. 0, -EINVAL, -ERANGE. */
+static int
+list_check(const char *value, uint32_t limit)
+{
+	const char *end = list_end(value);
+	const char *cursor = value;
+	uint32_t first, last;
+	int rc = 0;
+
+	while (end && (rc = option_next_range(&cursor, end, &first, &last)) > 0)
+		if (last >= limit)
+			return -ERANGE;
+	return rc;
+}
+
+int
+option_handler_check(const char *value)
+{
+	if (list_check(value, WEIR_WORKERS_MAX) < 0 || !handler_find(option_handler_spec(value)))
+		return -EINVAL;
+	return 0;
+}
+
+int
+options_check_handlers(const struct options *options)
+{
+	for (uint32_t i = 0; i < options->n_handlers; i++)
+		if (list_check(options->handlers[i], options->workers) < 0)
+			return options_refuse("--handler", options->handlers[i],
+				"workers 0 to %u (--workers %u)", options->workers - 1,
+				options->workers);
+	return 0;
+}
+
+/* Whether a value that passed the checks names `worker`. */
+static bool
+handler_names_worker(const char *value, weir_worker_id worker)
+{
+	const char *end = list_end(value);
+	const char *cursor = value;
+	uint32_t first, last;
+
+	if (!end)
+		return true;
+	while (option_next_range(&cursor, end, &first, &last) > 0)
+		if (worker >= first && worker <= last)
+			return true;
+	return false;
+}
+
+const char *
+options_handler_of(const struct options *options, weir_worker_id worker)
+{
+	for (uint32_t i = options->n_handlers; i > 0; i--)
+		if (handler_names_worker(options->handlers[i - 1], worker))
+			return option_handler_spec(options->handlers[i - 1]);
+	return NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The values of --handler, `[WORKERS=]SPEC`: which worker runs which handler. Opens none.
+ */
+#ifndef WEIR_DATAPLANE_OPTION_HANDLERS_H
+#define WEIR_DATAPLANE_OPTION_HANDLERS_H
+
+#include <stdint.h>
+
+#include "options.h"
+
+/* The SPEC of one value: what follows the list of workers, or all of it. */
+const char *option_handler_spec(const char *value);
+
+/*
+ * Checks one value by itself: its handler exists and its list, if any, is one. Returns 0 or
+ * -EINVAL, without a message.
+ */
+int option_handler_check(const char *value);
+
+/*
+ * Checks the values against the number of workers. Returns 0, or -EINVAL after a refusal.
+ */
+int options_check_handlers(const struct options *options);
+
+/* The SPEC that `worker` runs: the last value that names it. Never NULL for parsed options. */
+const char *options_handler_of(const struct options *options, weir_worker_id worker);
+
+#endif

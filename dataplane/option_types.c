@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of values that options have: each reads a value and tells what it allows. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "handler/handler.h"
+#include "option_handlers.h"
+#include "option_row.h"
+#include "option_values.h"
+
+static void *
+row_field(const struct option_row *row, struct options *options)
+{
+	return (char *)options + row->offset;
+}
+
+static bool
+row_allows(const struct option_row *row, uint64_t number)
+{
+	return number >= row->min && number <= row->max;
+}
+
+static int
+u32_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	uint64_t number;
+
+	if (option_parse_number(value, &number) < 0 || !row_allows(row, number))
+		return -EINVAL;
+	*(uint32_t *)row_field(row, options) = (uint32_t)number;
+	return 0;
+}
+
+static int
+u64_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	uint64_t number;
+
+	if (option_parse_number(value, &number) < 0 || !row_allows(row, number))
+		return -EINVAL;
+	*(uint64_t *)row_field(row, options) = number;
+	return 0;
+}
+
+static void
+u32_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	snprintf(text, n_bytes, "%u to %u", (uint32_t)row->min, (uint32_t)row->max);
+}
+
+static void
+u64_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "0 to 2^64 - 1");
+}
+
+/* Zero is allowed whatever the least: it means off, or at once. */
+static int
+seconds_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	uint64_t ns;
+
+	if (option_parse_seconds(value, &ns) < 0 || (ns > 0 && !row_allows(row, ns)))
+		return -EINVAL;
+	*(uint64_t *)row_field(row, options) = ns;
+	return 0;
+}
+
+static void
+seconds_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	const unsigned long long max = row->max / OPTION_NS_PER_SECOND;
+	const unsigned long long tenths = row->min * 10 / OPTION_NS_PER_SECOND;
+
+	if (tenths > 0)
+		snprintf(text, n_bytes, "0 or %llu.%llu to %llu seconds", tenths / 10, tenths % 10,
+			max);
+	else
+		snprintf(text, n_bytes, "0 to %llu seconds", max);
+}
+
+/* The index of the choice of this name; -EINVAL if there is none. */
+static int
+choice_find(const struct option_row *row, const char *value)
+{
+	const char *name;
+
+	for (unsigned int i = 0; (name = row->name_at(i)); i++)
+		if (strcmp(name, value) == 0)
+			return (int)i;
+	return -EINVAL;
+}
+
+static int
+choice_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	const int index = choice_find(row, value);
+
+	if (index < 0)
+		return index;
+	*(const char **)row_field(row, options) = row->name_at((unsigned int)index);
+	return 0;
+}
+
+/* As choice_parse, but the field is the enum: the index. */
+static int
+depth_mode_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	const int index = choice_find(row, value);
+
+	if (index < 0)
+		return index;
+	*(enum weir_depth_mode *)row_field(row, options) = (enum weir_depth_mode)index;
+	return 0;
+}
+
+static void
+choice_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	const char *name;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; (name = row->name_at(i)) && used < n_bytes; i++)
+		used += (size_t)snprintf(text + used, n_bytes - used, "%s%s", i ? ", " : "", name);
+}
+
+static int
+cpus_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	const char *cursor = value;
+	uint32_t first, last;
+	cpu_set_t cpus;
+	int rc;
+
+	CPU_ZERO(&cpus);
+	while ((rc = option_next_range(&cursor, value + strlen(value), &first, &last)) > 0) {
+		if (!row_allows(row, last))
+			return -EINVAL;
+		for (uint32_t cpu = first; cpu <= last; cpu++)
+			CPU_SET(cpu, &cpus);
+	}
+	if (rc == 0)
+		*(cpu_set_t *)row_field(row, options) = cpus;
+	return rc;
+}
+
+static void
+cpus_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	snprintf(text, n_bytes, "a list like 0-3,5 of CPUs 0 to %u", (uint32_t)row->max);
+}
+
+static int
+seed_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	(void)row;
+	if (option_parse_number_or_hex(value, &options->seed) < 0)
+		return -EINVAL;
+	options->seed_given = true;
+	return 0;
+}
+
+static void
+seed_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "64 bits, decimal or hexadecimal behind 0x");
+}
+
+static int
+hash_key_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	(void)row;
+	if (weir_hash_key_parse(value, &options->hash_key) < 0)
+		return -EINVAL;
+	options->hash_key_given = true;
+	return 0;
+}
+
+static void
+hash_key_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "%d hexadecimal digits", 2 * WEIR_HASH_KEY_BYTES);
+}
+
+static int
+handler_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	if (options->n_handlers == row->max || option_handler_check(value) < 0)
+		return -EINVAL;
+	options->handlers[options->n_handlers++] = value;
+	return 0;
+}
+
+/* The default is the first of the values: the user has one less. */
+static void
+handler_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	const struct handler *handler;
+	size_t used;
+
+	used = (size_t)snprintf(text, n_bytes, "at most %u; WORKERS: ids like 0,2-3; SPEC: one of",
+		(uint32_t)row->max - 1);
+	for (unsigned int i = 0; (handler = handler_at(i)) && used < n_bytes; i++)
+		used += (size_t)snprintf(
+			text + used, n_bytes - used, "%s %s", i ? "," : "", handler->usage);
+}
+
+static int
+path_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	if (value[0] == '\0')
+		return -EINVAL;
+	*(const char **)row_field(row, options) = value;
+	return 0;
+}
+
+static void
+path_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "a path");
+}
+
+static int
+flag_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	if (value)
+		return -EINVAL;
+	*(bool *)row_field(row, options) = true;
+	return 0;
+}
+
+static void
+flag_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "no value");
+}
+
+const struct option_type option_type_u32 = { u32_parse, u32_describe };
+const struct option_type option_type_u64 = { u64_parse, u64_describe };
+const struct option_type option_type_seconds = { seconds_parse, seconds_describe };
+const struct option_type option_type_choice = { choice_parse, choice_describe };
+const struct option_type option_type_depth_mode = { depth_mode_parse, choice_describe };
+const struct option_type option_type_cpus = { cpus_parse, cpus_describe };
+const struct option_type option_type_seed = { seed_parse, seed_describe };
+const struct option_type option_type_hash_key = { hash_key_parse, hash_key_describe };
+const struct option_type option_type_handler = { handler_parse, handler_describe };
+const struct option_type option_type_path = { path_parse, path_describe };
+const struct option_type option_type_flag = { flag_parse, flag_describe };

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of `weir`: one table (options.c) from which parsing, checks and usage are derived.
+ * Knows nothing of ports or lcores: what depends on the machine is checked by topology and port.
+ */
+#ifndef WEIR_DATAPLANE_OPTIONS_H
+#define WEIR_DATAPLANE_OPTIONS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weir/weir.h>
+
+#define OPTIONS_HANDLERS_MAX 64
+
+/* Exit statuses of `weir`. */
+enum exit_status {
+	EXIT_STATUS_OK = 0,
+	EXIT_STATUS_FAILED = 1,	 /* the machine failed us: no memory, a port that does not start */
+	EXIT_STATUS_REFUSED = 2, /* an option was refused; no packet has moved */
+	EXIT_STATUS_LEDGER = 3,	 /* the ledger does not balance */
+};
+
+/* Values as parsed. Times are in nanoseconds, 0 = off where the option allows it. */
+struct options {
+	uint32_t rx_cores;
+	uint32_t rx_queues;
+	uint32_t workers;
+	cpu_set_t worker_cpus; /* empty: not given */
+	const char *strategy;
+	const char *order;
+	const char *overflow;
+	uint32_t lane_size;
+	uint32_t burst;
+	uint32_t chunk;
+	const char *handlers[OPTIONS_HANDLERS_MAX]; /* [WORKERS=]SPEC, later ones win */
+	uint32_t n_handlers;
+	enum weir_depth_mode depth_mode;
+	uint64_t seed;
+	bool seed_given;
+	struct weir_hash_key hash_key;
+	bool hash_key_given;
+	uint32_t mbuf_size;
+	uint64_t stats_period_ns;
+	uint64_t duration_ns;
+	uint64_t packets; /* 0 = no limit */
+	uint64_t exit_idle_ns;
+	uint64_t drain_timeout_ns;
+	const char *report; /* NULL: none */
+	bool quiet;
+	bool help;
+	bool version;
+};
+
+/*
+ * Parses the arguments behind `--` (argv[0] is the first option). Strings point into argv.
+ * Returns 0, or -EINVAL after one line on stderr that names the option, the value and what is
+ * allowed.
+ */
+int options_parse(struct options *options, int argc, char **argv);
+
+/* The refusal of a value, for checks made elsewhere; always returns -EINVAL. One line on stderr. */
+int options_refuse(const char *option, const char *value, const char *allowed_format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Whether `word` ("--workers", "--workers=4") is an option of Weir's. */
+bool options_is_known(const char *word);
+
+/* Prints usage: derived from the table. */
+void options_print_usage(FILE *out);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What options say: refusals, one line each, and usage, which is derived from the table. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "handler/handler.h"
+#include "option_row.h"
+#include "options.h"
+
+#define USAGE_COLUMNS 100
+#define HELP_COLUMN 27
+#define LINE_BYTES 1024
+
+/* A value may hold anything: what could break the line or the terminal is shown as '?'. */
+static void
+line_sanitize(char *line)
+{
+	for (; *line; line++)
+		if ((unsigned char)*line < 0x20 || *line == 0x7f)
+			*line = '?';
+}
+
+static int
+refuse_va(const char *prefix, const char *format, va_list arguments)
+{
+	char line[LINE_BYTES];
+
+	vsnprintf(line, sizeof(line), format, arguments);
+	line_sanitize(line);
+	fprintf(stderr, "weir: %s%s\n", prefix, line);
+	return -EINVAL;
+}
+
+int
+options_refuse_line(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	refuse_va("", format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+int
+options_refuse(const char *option, const char *value, const char *allowed_format, ...)
+{
+	char prefix[LINE_BYTES];
+	va_list arguments;
+
+	if (!value)
+		snprintf(prefix, sizeof(prefix), "%s: allowed ", option);
+	else
+		snprintf(
+			prefix, sizeof(prefix), "%s %s: allowed ", option, value[0] ? value : "''");
+	line_sanitize(prefix);
+	va_start(arguments, allowed_format);
+	refuse_va(prefix, allowed_format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+/* Prints words from the help column on, broken before the last column. */
+static void
+words_print(FILE *out, const char *text)
+{
+	size_t at = HELP_COLUMN;
+
+	while (*text) {
+		const size_t length = strcspn(text, " ");
+
+		if (at + 1 + length > USAGE_COLUMNS) {
+			fprintf(out, "\n%*s", HELP_COLUMN, "");
+			at = HELP_COLUMN;
+		} else if (at > HELP_COLUMN) {
+			fputc(' ', out);
+			at++;
+		}
+		fwrite(text, 1, length, out);
+		at += length;
+		text += length + strspn(text + length, " ");
+	}
+	fputc('\n', out);
+}
+
+/* Prints a name, and its help beside it or, if the name is long, below. */
+static void
+entry_print(FILE *out, const char *name, const char *help)
+{
+	const int used = fprintf(out, "  %s", name);
+
+	if (used + 2 > HELP_COLUMN)
+		fprintf(out, "\n%*s", HELP_COLUMN, "");
+	else
+		fprintf(out, "%*s", HELP_COLUMN - used, "");
+	words_print(out, help);
+}
+
+static void
+row_print(FILE *out, const struct option_row *row)
+{
+	char allowed[OPTION_TEXT_BYTES];
+	char help[2 * OPTION_TEXT_BYTES];
+	char name[64];
+
+	if (row->heading)
+		fprintf(out, "\n%s:\n", row->heading);
+	snprintf(name, sizeof(name), "--%s%s%s", row->name, row->placeholder ? " " : "",
+		row->placeholder ? row->placeholder : "");
+	row->type->describe(row, allowed, sizeof(allowed));
+	if (row->default_text)
+		snprintf(help, sizeof(help), "%s (%s; default %s)", row->help, allowed,
+			row->default_text);
+	else if (row->placeholder)
+		snprintf(help, sizeof(help), "%s (%s)", row->help, allowed);
+	else
+		snprintf(help, sizeof(help), "%s", row->help);
+	entry_print(out, name, help);
+}
+
+static void
+choices_print(FILE *out)
+{
+	const struct weir_strategy *strategy;
+	const struct weir_overflow_policy *policy;
+	const struct handler *handler;
+
+	fprintf(out, "\nStrategies:\n");
+	for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
+		entry_print(out, strategy->name, strategy->help);
+	fprintf(out, "\nOverflow policies:\n");
+	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
+		entry_print(out, policy->name, policy->help);
+	fprintf(out, "\nHandlers:\n");
+	for (unsigned int i = 0; (handler = handler_at(i)); i++)
+		entry_print(out, handler->usage, handler->help);
+}
+
+void
+options_print_usage(FILE *out)
+{
+	const struct option_row *row;
+
+	fprintf(out,
+		"Usage: weir [EAL options] -- [options]\n"
+		"\n"
+		"Steers packets from DPDK ports to the shallowest worker. Without a NIC:\n"
+		"  weir --no-huge -m 256 --no-pci --vdev net_null0 -- --duration 5\n"
+		"\n"
+		"EAL options are DPDK's own: -l, --lcores (cores), -a (devices), --vdev (virtual "
+		"devices),\n"
+		"-m (megabytes), --no-huge, --file-prefix ... Without core options Weir "
+		"chooses.\n");
+	for (unsigned int i = 0; (row = option_row_at(i)); i++)
+		row_print(out, row);
+	choices_print(out);
+	fprintf(out,
+		"\nExit status: 0, 2 if an option was refused, 3 if the ledger does not balance, "
+		"1 otherwise.\n");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is seen from outside: the live table, the report, DPDK telemetry. Fed by status only. */
+#ifndef WEIR_DATAPLANE_OUTPUTS_H
+#define WEIR_DATAPLANE_OUTPUTS_H
+
+#include <stdio.h>
+
+#include "status.h"
+
+struct app;
+
+/*
+ * table.c: prints one table. Rates are of the time between `before` and `now`; NULL: of the whole
+ * run, with the final ledger and drops by reason.
+ */
+void table_print(
+	FILE *out, const struct app *app, const struct status *before, const struct status *now);
+
+/* report.c: checks that the report can be written, before a packet moves. Returns 0 or -errno. */
+int report_probe(const char *path);
+
+/*
+ * report.c: writes the JSON report: to a file beside it first, then renamed, so that a reader never
+ * sees half of one. Returns 0 or -errno.
+ */
+int report_write(const char *path, const struct app *app, const struct status *status);
+
+/* telemetry.c: registers /weir/info, /weir/workers, /weir/worker and /weir/rx. Returns 0/-errno. */
+int telemetry_start(struct app *app);
+
+/* telemetry.c: from here on the commands answer that Weir is stopping; `app` is used no more. */
+void telemetry_stop(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an rx core works with. Filled by control before the loop starts; from then on the loop's
+ * own, but for the counters (anyone reads) and the mailbox (control writes).
+ */
+#ifndef WEIR_DATAPLANE_RX_CORE_H
+#define WEIR_DATAPLANE_RX_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_config.h>
+#include <rte_mbuf.h>
+
+#include <weir/weir.h>
+
+#include "counter.h"
+#include "mailbox.h"
+
+/* Packets waiting for a port, per rx core: what a pass can bring home before it is flushed. */
+#define TX_FIFO_PKTS 256
+
+/* One (port, queue) that an rx core polls. */
+struct rx_queue {
+	uint16_t port;
+	uint16_t queue;
+	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
+	struct counter received;
+};
+
+/* Packets on their way to one port; flushed every pass. */
+struct tx_fifo {
+	uint16_t n;
+	struct rte_mbuf *packets[TX_FIFO_PKTS];
+};
+
+/* Written by the rx core only. */
+struct rx_tally {
+	CACHE_ALIGNED struct counter received;
+	struct counter received_bytes;
+	struct counter sent;	/* taken by a port */
+	struct counter tx_full;	/* not taken by a port: dropped */
+	struct counter bad_verdict; /* TX verdicts out of range: dropped */
+	struct counter no_mbuf;	    /* chains that had to be copied, and there was no buffer: dropped */
+	struct counter loops;
+	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
+	struct counter flow[WEIR_FLOW_REASON_COUNT]; /* packets by how their flow was found */
+};
+
+static_assert(RTE_MAX_ETHPORTS <= 32, "rx_core.tx_ports has a bit for every port");
+
+struct rx_core {
+	/* Fixed before the start. */
+	uint32_t id;
+	uint32_t lcore;
+	uint32_t burst;
+	bool yields; /* shares its CPU with another polling thread: gives way on empty polls */
+	uint32_t tx_allowed; /* bit per port id that may be sent to */
+	uint16_t tx_queue;
+	uint32_t n_queues;
+	struct rx_queue *queues;
+	struct weir_dispatcher *dispatcher;
+	struct weir_hash_key hash_key;
+	struct rte_mempool *mbuf_pool; /* for the copies that chains may need */
+	int stamp_offset;      /* dynamic field of arrival times; < 0: none */
+	uint64_t stamp_flag;   /* its flag in ol_flags */
+	uint64_t epoch_ns;     /* wall clock at TSC `epoch_tsc` */
+	uint64_t epoch_tsc;
+	uint64_t ns_per_tsc_32; /* nanoseconds per TSC cycle, times 2^32 */
+	uint64_t packets_max;   /* stop polling once all rx cores together received this; 0 = never */
+	uint32_t n_rx_cores;
+	struct rx_core *const *rx_cores; /* all of them, for packets_max */
+
+	struct mailbox mailbox;
+
+	/* The loop's own. */
+	CACHE_ALIGNED uint32_t next_queue;
+	uint32_t finished;  /* packets that ended in this loop */
+	uint32_t tx_ports;  /* bit per port whose FIFO is not empty */
+	struct tx_fifo tx[RTE_MAX_ETHPORTS];
+	struct rte_mbuf *rx_packets[WEIR_BURST_MAX];
+	void *data[WEIR_BURST_MAX];
+	struct weir_meta meta[WEIR_BURST_MAX];
+
+	struct rx_tally tally;
+};
+
+/* rx_loop.c: the loop; an lcore function. Returns 0 after LOOP_STOP. */
+int rx_loop_run(void *rx_core);
+
+/* harvest.c: the dispatcher's finish callback (context: struct rx_core). */
+void rx_core_finish(void *context, void *const *packets, const struct weir_verdict *verdicts,
+	uint32_t n, weir_worker_id worker);
+
+/* harvest.c: hands every waiting packet to its port; what it does not take is dropped. */
+void rx_core_flush(struct rx_core *rx_core);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rx core's loop: receive → classify → dispatch (which harvests first) → flush. Control reaches
+ * it through the mailbox only.
+ */
+#include "rx_core.h"
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "relax.h"
+#include "segment_chain.h"
+
+/* Packets ahead of the one being parsed whose first line is fetched. */
+#define CLASSIFY_PREFETCH_PKTS 4
+
+/* Wall-clock arrival time of what is received now: one reading of the TSC per burst. */
+static uint64_t
+burst_time_ns(const struct rx_core *rx_core)
+{
+	const uint64_t cycles = rte_rdtsc() - rx_core->epoch_tsc;
+
+	return rx_core->epoch_ns +
+	       (uint64_t)(((unsigned __int128)cycles * rx_core->ns_per_tsc_32) >> 32);
+}
+
+/* The packet's own stamp where the port writes one that means wall-clock time. */
+static inline uint64_t
+packet_time_ns(const struct rx_core *rx_core, const struct rx_queue *queue,
+	const struct rte_mbuf *packet, uint64_t now_ns)
+{
+	if (!queue->stamps_us || !(packet->ol_flags & rx_core->stamp_flag))
+		return now_ns;
+	return *RTE_MBUF_DYNFIELD(packet, rx_core->stamp_offset, const uint64_t *) * 1000;
+}
+
+static inline void
+packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t i, uint64_t now_ns)
+{
+	const struct rte_mbuf *packet = rx_core->rx_packets[i];
+	const uint8_t *data = rte_pktmbuf_mtod(packet, const uint8_t *);
+	struct weir_meta *meta = &rx_core->meta[i];
+
+	*meta = (struct weir_meta) {
+		.time_ns = packet_time_ns(rx_core, queue, packet, now_ns),
+		.length = packet->pkt_len,
+		.segment_length = packet->data_len,
+		.port = queue->port,
+		.flags = packet->nb_segs > 1 ? WEIR_META_CHAIN : 0,
+	};
+	weir_flow_classify(&rx_core->hash_key, data, packet->data_len, meta);
+	counter_add(&rx_core->tally.flow[meta->flow_reason], 1);
+	rx_core->data[i] = rte_pktmbuf_mtod(packet, void *);
+}
+
+static void
+burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n)
+{
+	const uint64_t now_ns = burst_time_ns(rx_core);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + CLASSIFY_PREFETCH_PKTS < n)
+			prefetch_read(rte_pktmbuf_mtod(
+				rx_core->rx_packets[i + CLASSIFY_PREFETCH_PKTS], const void *));
+		packet_classify(rx_core, queue, i, now_ns);
+	}
+}
+
+/*
+ * Makes every chain walkable for workers. A chain without room for its links is copied, or dropped
+ * if there is no buffer: returns how many packets are left, close ranks.
+ */
+static uint32_t
+burst_link_chains(struct rx_core *rx_core, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *packet = rx_core->rx_packets[i];
+
+		if (unlikely(packet->nb_segs > 1))
+			packet = segment_chain_link(packet, rx_core->mbuf_pool);
+		if (packet)
+			rx_core->rx_packets[kept++] = packet;
+		else
+			counter_add(&rx_core->tally.no_mbuf, 1);
+	}
+	return kept;
+}
+
+static void
+burst_count(struct rx_core *rx_core, struct rx_queue *queue, uint32_t n)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes += rx_core->rx_packets[i]->pkt_len;
+	counter_add(&queue->received, n);
+	counter_add(&rx_core->tally.received, n);
+	counter_add(&rx_core->tally.received_bytes, bytes);
+}
+
+/* Dispatches what was received; what is refused waits in the hold, and polling with it. */
+static void
+burst_dispatch(struct rx_core *rx_core, uint32_t n)
+{
+	struct weir_burst burst = {
+		.packets = (void *const *)rx_core->rx_packets,
+		.data = rx_core->data,
+		.meta = rx_core->meta,
+		.n = n,
+	};
+	const uint32_t taken = weir_dispatch(rx_core->dispatcher, &burst);
+
+	if (likely(taken == n))
+		return;
+	burst.packets += taken;
+	burst.data += taken;
+	burst.meta += taken;
+	burst.n -= taken;
+	weir_hold(rx_core->dispatcher, &burst);
+}
+
+/*
+ * How many packets may still be received under `packets_max`. Exact with one rx core; with several,
+ * two that look at the same moment can together go over it by a burst each.
+ */
+static uint32_t
+packets_allowed(const struct rx_core *rx_core)
+{
+	uint64_t received = 0;
+
+	if (likely(rx_core->packets_max == 0))
+		return rx_core->burst;
+	for (uint32_t i = 0; i < rx_core->n_rx_cores; i++)
+		received += counter_read(&rx_core->rx_cores[i]->tally.received);
+	if (received >= rx_core->packets_max)
+		return 0;
+	return (uint32_t)RTE_MIN(rx_core->packets_max - received, (uint64_t)rx_core->burst);
+}
+
+/* Polls one queue, the next in turn, and dispatches. Returns packets received. */
+static uint32_t
+queue_serve(struct rx_core *rx_core)
+{
+	struct rx_queue *queue = &rx_core->queues[rx_core->next_queue];
+	const uint32_t allowed = packets_allowed(rx_core);
+	uint32_t n = 0;
+
+	if (++rx_core->next_queue == rx_core->n_queues)
+		rx_core->next_queue = 0;
+	if (allowed > 0)
+		n = rte_eth_rx_burst(
+			queue->port, queue->queue, rx_core->rx_packets, (uint16_t)allowed);
+	if (n > 0) {
+		burst_count(rx_core, queue, n);
+		n = burst_link_chains(rx_core, n);
+		burst_classify(rx_core, queue, n);
+	}
+	burst_dispatch(rx_core, n);
+	return n;
+}
+
+static void
+loop_report_drained(struct rx_core *rx_core)
+{
+	if (weir_in_lanes(rx_core->dispatcher) == 0 && weir_held(rx_core->dispatcher) == 0)
+		counter_set(&rx_core->tally.drained, 1);
+}
+
+int
+rx_loop_run(void *argument)
+{
+	struct rx_core *rx_core = argument;
+	enum loop_command command;
+
+	while ((command = mailbox_read(&rx_core->mailbox)) != LOOP_STOP) {
+		uint32_t received = 0;
+
+		rx_core->finished = 0;
+		if (likely(command == LOOP_RUN) && weir_held(rx_core->dispatcher) == 0)
+			received = queue_serve(rx_core);
+		else
+			weir_harvest(rx_core->dispatcher);
+		rx_core_flush(rx_core);
+		counter_add(&rx_core->tally.loops, 1);
+		if (command == LOOP_DRAIN)
+			loop_report_drained(rx_core);
+		if (received == 0 && rx_core->finished == 0)
+			loop_relax(rx_core->yields);
+	}
+	return 0;
+}

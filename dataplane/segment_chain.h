@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Chains of mbufs, made walkable for workers, who know no mbuf: see struct weir_segment_link. */
+#ifndef WEIR_DATAPLANE_SEGMENT_CHAIN_H
+#define WEIR_DATAPLANE_SEGMENT_CHAIN_H
+
+#include <rte_config.h>
+#include <rte_mbuf.h>
+
+/*
+ * Writes the links of a chain into the room before each segment's data. A chain without that room
+ * is replaced by a copy out of `mbuf_pool`, which has it.
+ * Returns the chain, or NULL if there was no buffer for the copy; the packet is then freed.
+ * Caller: the rx core.
+ */
+struct rte_mbuf *segment_chain_link(struct rte_mbuf *packet, struct rte_mempool *mbuf_pool);
+
+#endif

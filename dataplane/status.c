@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collects the picture. `received` is what the rx cores took from ports; everything else is what
+ * the dispatchers and the ports' side counted: two ends that must agree at rest.
+ */
+#include "status.h"
+
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "app.h"
+
+static uint64_t
+monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t
+port_missed(const struct app *app, uint16_t id)
+{
+	for (uint32_t i = 0; i < app->ports.n; i++) {
+		if (app->ports.port[i].id == id)
+			return port_count_missed(&app->ports.port[i]);
+	}
+	return 0;
+}
+
+static void
+queues_collect(const struct app *app, struct status *status)
+{
+	status->n_queues = 0;
+	for (uint32_t r = 0; r < app->n_rx_cores; r++) {
+		const struct rx_core *rx_core = app->rx_cores[r];
+
+		for (uint32_t q = 0; q < rx_core->n_queues; q++) {
+			const struct rx_queue *queue = &rx_core->queues[q];
+			struct status_queue *out = &status->queue[status->n_queues++];
+
+			*out = (struct status_queue){
+				.rx_core = r,
+				.port = queue->port,
+				.queue = queue->queue,
+				.received = counter_read(&queue->received),
+			};
+			if (queue->queue == 0)
+				out->missed = port_missed(app, queue->port);
+			status->rx[r].missed += out->missed;
+			status->missed += out->missed;
+		}
+	}
+}
+
+/* What a port did not take, or must not: moved from `completed` to its reason. */
+static void
+ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally)
+{
+	const uint64_t tx_full = counter_read(&tally->tx_full);
+	const uint64_t bad_verdict = counter_read(&tally->bad_verdict);
+
+	ledger->dropped[WEIR_REASON_TX_FULL] += tx_full;
+	ledger->dropped[WEIR_REASON_BAD_VERDICT] += bad_verdict;
+	ledger->dropped[WEIR_REASON_NO_MBUF] += counter_read(&tally->no_mbuf);
+	ledger->completed -= tx_full + bad_verdict;
+}
+
+static void
+rx_core_collect(const struct rx_core *rx_core, struct status *status, struct status_rx *out)
+{
+	const struct rx_tally *tally = &rx_core->tally;
+	struct weir_dispatcher_counters counters;
+
+	weir_dispatcher_counters(rx_core->dispatcher, &counters);
+	*out = (struct status_rx){
+		.lcore = rx_core->lcore,
+		.received = counter_read(&tally->received),
+		.received_bytes = counter_read(&tally->received_bytes),
+		.rejected = counters.rejected,
+		.routed = counters.routed,
+		.held = counters.held,
+		.in_lanes = weir_in_lanes(rx_core->dispatcher),
+		.sent = counter_read(&tally->sent),
+		.depth_visits = counters.depth_visits,
+		.line_reads = counters.line_reads,
+		.loops = counter_read(&tally->loops),
+	};
+	status->rejected += out->rejected;
+	status->routed += out->routed;
+	status->sent += out->sent;
+	status->tx_dropped += counter_read(&tally->tx_full) + counter_read(&tally->bad_verdict);
+	status->depth_visits += out->depth_visits;
+	status->line_reads += out->line_reads;
+	for (unsigned int i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
+		status->flow[i] += counter_read(&tally->flow[i]);
+}
+
+static void
+rx_cores_collect(const struct app *app, struct status *status)
+{
+	uint64_t received = 0;
+
+	status->n_rx = app->n_rx_cores;
+	for (uint32_t r = 0; r < app->n_rx_cores; r++) {
+		const struct rx_core *rx_core = app->rx_cores[r];
+
+		rx_core_collect(rx_core, status, &status->rx[r]);
+		weir_ledger_add(&status->ledger, rx_core->dispatcher);
+		ledger_add_tx(&status->ledger, &rx_core->tally);
+		received += status->rx[r].received;
+	}
+	/* The ports' end, not the dispatchers' own count: the ledger must hold across both. */
+	status->ledger.received = received;
+}
+
+static void
+worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
+{
+	for (uint32_t r = 0; r < app->n_rx_cores; r++) {
+		struct weir_worker_counters counters;
+
+		weir_dispatcher_worker_counters(
+			app->rx_cores[r]->dispatcher, (weir_worker_id)id, &counters);
+		out->lent += counters.lent;
+		out->depth += counters.depth;
+		if (counters.max_depth > out->max_depth)
+			out->max_depth = counters.max_depth;
+		for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
+			out->dropped[i] += counters.dropped[i];
+	}
+}
+
+static void
+workers_collect(const struct app *app, struct status *status)
+{
+	status->n_workers = app->n_workers;
+	for (uint32_t i = 0; i < app->n_workers; i++) {
+		const struct worker_thread *thread = app->workers[i];
+		struct status_worker *out = &status->worker[i];
+		struct weir_worker_activity activity;
+
+		weir_pool_worker_activity(app->pool, (weir_worker_id)i, &activity);
+		*out = (struct status_worker){
+			.cpu = thread->cpu,
+			.received = activity.taken,
+			.completed = activity.completed,
+			.busy_cycles = counter_read(&thread->tally.busy_cycles),
+		};
+		if (status->time_cycles > 0)
+			out->busy_ratio =
+				(double)out->busy_cycles / (double)status->time_cycles;
+		worker_add_lent(app, i, out);
+	}
+}
+
+/*
+ * What the workers took and gave back by their own count must be what the rx cores lent and got
+ * back by theirs; less only where the end of a drain cut a worker short.
+ */
+static bool
+ends_agree(const struct status *status)
+{
+	const uint64_t cut = status->ledger.dropped[WEIR_REASON_DRAIN_TIMEOUT];
+	uint64_t lent = 0;
+	uint64_t taken = 0;
+
+	for (uint32_t i = 0; i < status->n_workers; i++) {
+		lent += status->worker[i].lent;
+		taken += status->worker[i].received;
+		if (status->worker[i].received > status->worker[i].lent)
+			return false;
+	}
+	return lent - taken <= cut;
+}
+
+void
+status_collect(const struct app *app, struct status *status)
+{
+	struct status_queue *queue = status->queue;
+
+	*status = (struct status){
+		.time_ns = monotonic_ns() - app->start_ns,
+		.time_cycles = rte_rdtsc() - app->start_cycles,
+		.at_rest = app->at_rest,
+		.queue = queue,
+	};
+	rx_cores_collect(app, status);
+	queues_collect(app, status);
+	workers_collect(app, status);
+	status->ledger_ok = weir_ledger_gap(&status->ledger) == 0 && ends_agree(status);
+}

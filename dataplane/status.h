@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A picture of everything that is counted, taken by control: the one source of table, report and
+ * telemetry, so that the three never disagree.
+ */
+#ifndef WEIR_DATAPLANE_STATUS_H
+#define WEIR_DATAPLANE_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_config.h>
+
+#include <weir/weir.h>
+
+struct app;
+
+/* One (port, queue) of an rx core. `missed` counts per port: queue 0 carries it, others have 0. */
+struct status_queue {
+	uint32_t rx_core;
+	uint16_t port;
+	uint16_t queue;
+	uint64_t received;
+	uint64_t missed; /* rx_missed + rx_nombuf of the port */
+};
+
+struct status_rx {
+	uint32_t lcore;
+	uint64_t received;
+	uint64_t received_bytes;
+	uint64_t rejected;
+	uint64_t routed;
+	uint64_t held;
+	uint64_t in_lanes;
+	uint64_t sent;
+	uint64_t depth_visits;
+	uint64_t line_reads;
+	uint64_t loops;
+	uint64_t missed; /* over its queues */
+};
+
+struct status_worker {
+	uint32_t cpu;
+	uint64_t received;			/* taken by the worker, as it counts itself */
+	uint64_t completed;			/* given back, as it counts itself */
+	uint64_t lent;				/* as the rx cores count */
+	uint64_t dropped[WEIR_REASON_COUNT];	/* charged to it */
+	uint32_t depth;				/* now: lent and not harvested */
+	uint32_t max_depth;
+	uint64_t busy_cycles;
+	double busy_ratio; /* busy share of the time since the start, 0 to 1 */
+};
+
+struct status {
+	uint64_t time_ns;     /* since the start, monotonic */
+	uint64_t time_cycles; /* likewise, TSC */
+	bool at_rest;	      /* loops and workers have ended: the ledger must be exact */
+	struct weir_ledger ledger;
+	bool ledger_ok; /* at rest: no gap, and both ends counted the same */
+	bool gap_lasts; /* live: the gap has lasted for three periods: packets are lost or leaked */
+	uint64_t rejected;
+	uint64_t routed;
+	uint64_t sent;
+	uint64_t tx_dropped;
+	uint64_t depth_visits;
+	uint64_t line_reads;
+	uint64_t missed;
+	uint64_t flow[WEIR_FLOW_REASON_COUNT];
+	uint32_t n_queues;
+	uint32_t n_rx;
+	uint32_t n_workers;
+	struct status_queue *queue;			/* n_queues; the app's array */
+	struct status_rx rx[WEIR_DISPATCHERS_MAX];
+	struct status_worker worker[WEIR_WORKERS_MAX];
+};
+
+/*
+ * Fills `status`; `status->queue` must have room for every (port, queue). Reads counters of running
+ * loops: each is whole, but they are not of one instant. Caller: any thread after the start.
+ */
+void status_collect(const struct app *app, struct status *status);
+
+#endif

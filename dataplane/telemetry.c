@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DPDK telemetry: /weir/info, /weir/workers, /weir/worker,ID and /weir/rx (docs/report.md). Names
+ * and meanings are those of the report. Values are text, int or u64: DPDK 22.11 knows no others.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_telemetry.h>
+
+#include "app.h"
+#include "option_values.h"
+#include "outputs.h"
+
+/* Fills the reply to a command. Returns 0; or -errno, which DPDK sends as null. */
+typedef int (*answer_fn)(const struct app *app, const struct status *status, const char *parameters,
+	struct rte_tel_data *reply);
+
+/*
+ * DPDK calls commands on threads of its own, one per client, with no context argument, and never
+ * forgets a command: they have to find `app` here, and to miss it once it is gone. The lock lets
+ * one command at a time use `status`, and telemetry_stop wait for the one that runs.
+ */
+static struct {
+	pthread_mutex_t lock;
+	const struct app *app; /* NULL: not started or stopped */
+	struct status *status; /* followed by its queues */
+} telemetry = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int
+command_answer(answer_fn answer, const char *parameters, struct rte_tel_data *reply)
+{
+	int result;
+
+	pthread_mutex_lock(&telemetry.lock);
+	if (telemetry.app) {
+		status_collect(telemetry.app, telemetry.status);
+		result = answer(telemetry.app, telemetry.status, parameters, reply);
+	} else {
+		rte_tel_data_start_dict(reply);
+		result = rte_tel_data_add_dict_string(reply, "error", "weir is stopping");
+	}
+	pthread_mutex_unlock(&telemetry.lock);
+	return result;
+}
+
+/* ---- replies: none outgrows DPDK's 256 entries or 16 KiB, names and texts are short ---- */
+
+/* Adds {name: count} under `key`. `names` is an empty container, which goes to `reply`. */
+static void
+add_counts(struct rte_tel_data *reply, const char *key, struct rte_tel_data *names,
+	const uint64_t *counts, unsigned int n, const char *(*name_of)(unsigned int))
+{
+	rte_tel_data_start_dict(names);
+	for (unsigned int i = 0; i < n; i++)
+		rte_tel_data_add_dict_u64(names, name_of(i), counts[i]);
+	rte_tel_data_add_dict_container(reply, key, names, 0);
+}
+
+static void
+add_dropped(struct rte_tel_data *reply, struct rte_tel_data *names, const uint64_t *dropped)
+{
+	add_counts(reply, "dropped", names, dropped, WEIR_REASON_COUNT, weir_reason_name);
+}
+
+/* Containers that were not given to a reply are nobody's: all are allocated before any is used. */
+static int
+containers_allocate(struct rte_tel_data **containers, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		containers[i] = rte_tel_data_alloc();
+		if (containers[i])
+			continue;
+		while (i-- > 0)
+			rte_tel_data_free(containers[i]);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Telemetry's int has 32 bits. A gap while packets move is small; one beyond is as wrong. */
+static int
+gap_of(const struct weir_ledger *ledger)
+{
+	const int64_t gap = weir_ledger_gap(ledger);
+
+	if (gap > INT_MAX)
+		return INT_MAX;
+	return gap < INT_MIN ? INT_MIN : (int)gap;
+}
+
+static void
+add_ledger(struct rte_tel_data *reply, struct rte_tel_data *names, const struct weir_ledger *ledger)
+{
+	rte_tel_data_add_dict_u64(reply, "received", ledger->received);
+	rte_tel_data_add_dict_u64(reply, "copies", ledger->copies);
+	rte_tel_data_add_dict_u64(reply, "completed", ledger->completed);
+	add_dropped(reply, names, ledger->dropped);
+	rte_tel_data_add_dict_u64(reply, "held", ledger->held);
+	rte_tel_data_add_dict_u64(reply, "in_lanes", ledger->in_lanes);
+	rte_tel_data_add_dict_int(reply, "ledger_gap", gap_of(ledger));
+}
+
+static void
+add_totals(struct rte_tel_data *reply, struct rte_tel_data *names, const struct status *status)
+{
+	rte_tel_data_add_dict_u64(reply, "routed", status->routed);
+	rte_tel_data_add_dict_u64(reply, "rejected", status->rejected);
+	rte_tel_data_add_dict_u64(reply, "missed", status->missed);
+	rte_tel_data_add_dict_u64(reply, "tx_sent", status->sent);
+	rte_tel_data_add_dict_u64(reply, "tx_dropped", status->tx_dropped);
+	rte_tel_data_add_dict_u64(reply, "depth_visits", status->depth_visits);
+	rte_tel_data_add_dict_u64(reply, "line_reads", status->line_reads);
+	add_counts(
+		reply, "flow", names, status->flow, WEIR_FLOW_REASON_COUNT, weir_flow_reason_name);
+}
+
+static int
+answer_info(const struct app *app, const struct status *status, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	struct rte_tel_data *names[2];
+	int result = containers_allocate(names, 2);
+
+	(void)parameters;
+	if (result < 0)
+		return result;
+	rte_tel_data_start_dict(reply);
+	rte_tel_data_add_dict_string(reply, "version", WEIR_VERSION);
+	rte_tel_data_add_dict_int(reply, "pid", getpid());
+	rte_tel_data_add_dict_u64(reply, "uptime_ns", status->time_ns);
+	rte_tel_data_add_dict_string(reply, "strategy", app->options.strategy);
+	rte_tel_data_add_dict_string(reply, "order", app->options.order);
+	rte_tel_data_add_dict_string(reply, "overflow", app->options.overflow);
+	rte_tel_data_add_dict_u64(reply, "n_workers", status->n_workers);
+	rte_tel_data_add_dict_u64(reply, "n_rx_cores", status->n_rx);
+	add_ledger(reply, names[0], &status->ledger);
+	add_totals(reply, names[1], status);
+	return 0;
+}
+
+static int
+answer_workers(const struct app *app, const struct status *status, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	(void)app;
+	(void)parameters;
+	rte_tel_data_start_array(reply, RTE_TEL_INT_VAL);
+	for (uint32_t id = 0; id < status->n_workers; id++)
+		rte_tel_data_add_array_int(reply, (int)id);
+	return 0;
+}
+
+static void
+add_worker(struct rte_tel_data *reply, const struct status_worker *worker)
+{
+	rte_tel_data_add_dict_u64(reply, "cpu", worker->cpu);
+	rte_tel_data_add_dict_u64(reply, "lent", worker->lent);
+	rte_tel_data_add_dict_u64(reply, "received", worker->received);
+	rte_tel_data_add_dict_u64(reply, "completed", worker->completed);
+	rte_tel_data_add_dict_u64(reply, "depth", worker->depth);
+	rte_tel_data_add_dict_u64(reply, "max_depth", worker->max_depth);
+	rte_tel_data_add_dict_u64(reply, "busy_cycles", worker->busy_cycles);
+}
+
+/* The parameter is an id and nothing else: digits, and below the number of workers. */
+static int
+answer_worker(const struct app *app, const struct status *status, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	struct rte_tel_data *names;
+	uint64_t id;
+	int result;
+
+	(void)app;
+	if (!parameters || option_parse_number(parameters, &id) < 0 || id >= status->n_workers)
+		return -EINVAL;
+	result = containers_allocate(&names, 1);
+	if (result < 0)
+		return result;
+	rte_tel_data_start_dict(reply);
+	rte_tel_data_add_dict_u64(reply, "id", id);
+	add_worker(reply, &status->worker[id]);
+	add_dropped(reply, names, status->worker[id].dropped);
+	return 0;
+}
+
+static void
+rx_core_fill(struct rte_tel_data *core, const struct status_rx *rx)
+{
+	rte_tel_data_start_dict(core);
+	rte_tel_data_add_dict_u64(core, "lcore", rx->lcore);
+	rte_tel_data_add_dict_u64(core, "received", rx->received);
+	rte_tel_data_add_dict_u64(core, "received_bytes", rx->received_bytes);
+	rte_tel_data_add_dict_u64(core, "missed", rx->missed);
+	rte_tel_data_add_dict_u64(core, "rejected", rx->rejected);
+	rte_tel_data_add_dict_u64(core, "routed", rx->routed);
+	rte_tel_data_add_dict_u64(core, "held", rx->held);
+	rte_tel_data_add_dict_u64(core, "in_lanes", rx->in_lanes);
+	rte_tel_data_add_dict_u64(core, "sent", rx->sent);
+	rte_tel_data_add_dict_u64(core, "depth_visits", rx->depth_visits);
+	rte_tel_data_add_dict_u64(core, "line_reads", rx->line_reads);
+	rte_tel_data_add_dict_u64(core, "loops", rx->loops);
+}
+
+/* {"0": {...}, "1": {...}}: 22.11 puts objects into objects, but not into arrays. */
+static int
+answer_rx(const struct app *app, const struct status *status, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	struct rte_tel_data *cores[WEIR_DISPATCHERS_MAX];
+	const int result = containers_allocate(cores, status->n_rx);
+
+	(void)app;
+	(void)parameters;
+	if (result < 0)
+		return result;
+	rte_tel_data_start_dict(reply);
+	for (uint32_t i = 0; i < status->n_rx; i++) {
+		char key[sizeof("4294967295")];
+
+		snprintf(key, sizeof(key), "%" PRIu32, i);
+		rx_core_fill(cores[i], &status->rx[i]);
+		rte_tel_data_add_dict_container(reply, key, cores[i], 0);
+	}
+	return 0;
+}
+
+/* ---- commands ---- */
+
+static int
+command_info(const char *command, const char *parameters, struct rte_tel_data *reply)
+{
+	(void)command;
+	return command_answer(answer_info, parameters, reply);
+}
+
+static int
+command_workers(const char *command, const char *parameters, struct rte_tel_data *reply)
+{
+	(void)command;
+	return command_answer(answer_workers, parameters, reply);
+}
+
+static int
+command_worker(const char *command, const char *parameters, struct rte_tel_data *reply)
+{
+	(void)command;
+	return command_answer(answer_worker, parameters, reply);
+}
+
+static int
+command_rx(const char *command, const char *parameters, struct rte_tel_data *reply)
+{
+	(void)command;
+	return command_answer(answer_rx, parameters, reply);
+}
+
+static const struct {
+	const char *path;
+	telemetry_cb callback;
+	const char *help;
+} commands[] = {
+	{ "/weir/info", command_info, "What Weir runs with, its ledger and totals. No parameters" },
+	{ "/weir/workers", command_workers, "Ids of the workers. No parameters" },
+	{ "/weir/worker", command_worker, "What one worker has done. Parameters: worker id" },
+	{ "/weir/rx", command_rx, "What each rx core has done, by its number. No parameters" },
+};
+
+static struct status *
+status_allocate(const struct app *app)
+{
+	struct status *status;
+	size_t n_queues = 0;
+
+	for (uint32_t i = 0; i < app->n_rx_cores; i++)
+		n_queues += app->rx_cores[i]->n_queues;
+	status = calloc(1, sizeof(*status) + n_queues * sizeof(*status->queue));
+	if (status)
+		status->queue = (struct status_queue *)(status + 1);
+	return status;
+}
+
+static int
+commands_register(void)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		const int result = rte_telemetry_register_cmd(
+			commands[i].path, commands[i].callback, commands[i].help);
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+int
+telemetry_start(struct app *app)
+{
+	struct status *status = status_allocate(app);
+	int result;
+
+	if (!status)
+		return -ENOMEM;
+	pthread_mutex_lock(&telemetry.lock);
+	telemetry.app = app;
+	telemetry.status = status;
+	pthread_mutex_unlock(&telemetry.lock);
+	result = commands_register();
+	if (result < 0)
+		telemetry_stop();
+	return result;
+}
+
+void
+telemetry_stop(void)
+{
+	pthread_mutex_lock(&telemetry.lock);
+	telemetry.app = NULL;
+	free(telemetry.status);
+	telemetry.status = NULL;
+	pthread_mutex_unlock(&telemetry.lock);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The moving half of an rx core on real mbufs and a port that loops back (net_ring): verdicts are
+ * applied or refused, nothing leaks, and chains can be walked by those who know no mbuf.
+ */
+#include "test.h"
+
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+
+#include "rx_core.h"
+#include "segment_chain.h"
+
+#define POOL_MBUFS 4095
+#define PACKET_BYTES 100
+
+struct bench {
+	struct rte_mempool *pool;
+	struct rx_core *rx_core;
+	uint16_t port;
+};
+
+static struct bench bench;
+
+static struct rte_mbuf *
+packet_make(uint16_t bytes, uint8_t fill)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(bench.pool);
+
+	assert_non_null(packet);
+	memset(rte_pktmbuf_append(packet, bytes), fill, bytes);
+	return packet;
+}
+
+static struct weir_verdict
+verdict_tx(int16_t offset, uint32_t length)
+{
+	return (struct weir_verdict) { .kind = WEIR_VERDICT_TX,
+		.target = (uint8_t)bench.port,
+		.data_offset = offset,
+		.length = length };
+}
+
+static void
+finish_one(struct rte_mbuf *packet, struct weir_verdict verdict)
+{
+	void *handle = packet;
+
+	rx_core_finish(bench.rx_core, &handle, &verdict, 1, 0);
+	rx_core_flush(bench.rx_core);
+}
+
+/* Takes one packet from the loop, or NULL. */
+static struct rte_mbuf *
+loop_take(void)
+{
+	struct rte_mbuf *packet = NULL;
+
+	return rte_eth_rx_burst(bench.port, 0, &packet, 1) == 1 ? packet : NULL;
+}
+
+static void
+assert_nothing_leaked(void)
+{
+	assert_int_equal(rte_mempool_avail_count(bench.pool), POOL_MBUFS);
+}
+
+static uint64_t
+bad_verdicts(void)
+{
+	return counter_read(&bench.rx_core->tally.bad_verdict);
+}
+
+/* The packet comes through the loop with this length and first byte. */
+static void
+assert_sent(struct weir_verdict verdict, uint32_t length, uint8_t first)
+{
+	struct rte_mbuf *packet = packet_make(PACKET_BYTES, 0);
+
+	for (uint8_t i = 0; i < PACKET_BYTES; i++)
+		rte_pktmbuf_mtod(packet, uint8_t *)[i] = i;
+	rte_pktmbuf_mtod(packet, uint8_t *)[-1] = 0xff; /* what a pushed header would hold */
+	finish_one(packet, verdict);
+	packet = loop_take();
+	assert_non_null(packet);
+	assert_int_equal(packet->pkt_len, length);
+	assert_int_equal(rte_pktmbuf_mtod(packet, uint8_t *)[0], first);
+	rte_pktmbuf_free(packet);
+	assert_nothing_leaked();
+}
+
+static void
+assert_refused(struct weir_verdict verdict)
+{
+	const uint64_t before = bad_verdicts();
+
+	finish_one(packet_make(PACKET_BYTES, 0), verdict);
+	assert_null(loop_take());
+	assert_int_equal(bad_verdicts(), before + 1);
+	assert_nothing_leaked();
+}
+
+static void
+tx_verdict_sends_the_packet_as_it_is(void **state)
+{
+	(void)state;
+	assert_sent(verdict_tx(0, PACKET_BYTES), PACKET_BYTES, 0);
+}
+
+static void
+tx_verdict_moves_both_ends(void **state)
+{
+	(void)state;
+	assert_sent(verdict_tx(14, PACKET_BYTES - 14), PACKET_BYTES - 14, 14);
+	assert_sent(verdict_tx(-1, PACKET_BYTES + 1), PACKET_BYTES + 1, 0xff);
+	assert_sent(verdict_tx(0, 60), 60, 0);
+	assert_sent(verdict_tx(0, PACKET_BYTES + 20), PACKET_BYTES + 20, 0);
+	assert_sent(verdict_tx(10, 50), 50, 10);
+}
+
+static void
+tx_verdict_out_of_range_is_refused(void **state)
+{
+	struct weir_verdict wrong_port = verdict_tx(0, PACKET_BYTES);
+
+	(void)state;
+	assert_refused(verdict_tx(PACKET_BYTES + 1, PACKET_BYTES));
+	assert_refused(verdict_tx(INT16_MAX, PACKET_BYTES));
+	assert_refused(verdict_tx(INT16_MIN, PACKET_BYTES));
+	assert_refused(verdict_tx(-RTE_PKTMBUF_HEADROOM - 1, PACKET_BYTES));
+	assert_refused(verdict_tx(0, 0));
+	assert_refused(verdict_tx(0, UINT32_MAX));
+	assert_refused(verdict_tx(0, 60000));
+	wrong_port.target = (uint8_t)(bench.port + 1);
+	assert_refused(wrong_port);
+	wrong_port.target = UINT8_MAX;
+	assert_refused(wrong_port);
+}
+
+static void
+other_verdicts_free_the_packet(void **state)
+{
+	(void)state;
+	finish_one(packet_make(PACKET_BYTES, 0), weir_verdict_consumed());
+	finish_one(packet_make(PACKET_BYTES, 0), weir_verdict_drop(WEIR_REASON_HANDLER_DROP));
+	assert_null(loop_take());
+	assert_nothing_leaked();
+}
+
+static void
+what_a_full_port_does_not_take_is_counted_and_freed(void **state)
+{
+	const uint64_t sent = counter_read(&bench.rx_core->tally.sent);
+	const uint64_t full = counter_read(&bench.rx_core->tally.tx_full);
+	const uint32_t n = 3000; /* more than the ring of the port holds */
+	struct rte_mbuf *packet;
+	uint64_t arrived = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++) {
+		void *handle = packet_make(PACKET_BYTES, 0);
+		const struct weir_verdict verdict = verdict_tx(0, PACKET_BYTES);
+
+		rx_core_finish(bench.rx_core, &handle, &verdict, 1, 0);
+	}
+	rx_core_flush(bench.rx_core);
+	while ((packet = loop_take())) {
+		rte_pktmbuf_free(packet);
+		arrived++;
+	}
+	assert_true(counter_read(&bench.rx_core->tally.tx_full) > full);
+	assert_int_equal(counter_read(&bench.rx_core->tally.sent) - sent, arrived);
+	assert_int_equal(counter_read(&bench.rx_core->tally.tx_full) - full, n - arrived);
+	assert_nothing_leaked();
+}
+
+/* A chain of three segments, filled with 1, 2, 3. */
+static struct rte_mbuf *
+chain_make(void)
+{
+	struct rte_mbuf *packet = packet_make(700, 1);
+
+	assert_int_equal(rte_pktmbuf_chain(packet, packet_make(300, 2)), 0);
+	assert_int_equal(rte_pktmbuf_chain(packet, packet_make(5, 3)), 0);
+	return packet;
+}
+
+/* Walks the chain as a worker does: by links only. */
+static void
+assert_walkable(const struct rte_mbuf *packet)
+{
+	static const uint32_t lengths[] = { 700, 300, 5 };
+	const uint8_t *data = rte_pktmbuf_mtod(packet, const uint8_t *);
+	uint32_t length = packet->data_len;
+
+	for (uint8_t i = 0; i < 3; i++) {
+		struct weir_segment_link link;
+
+		assert_int_equal(length, lengths[i]);
+		assert_int_equal(data[0], i + 1);
+		assert_int_equal(data[length - 1], i + 1);
+		memcpy(&link, data - sizeof(link), sizeof(link));
+		assert_int_equal(link.next_offset == 0, i == 2);
+		data += link.next_offset;
+		length = link.next_length;
+	}
+	assert_int_equal(length, 0);
+}
+
+static void
+chain_can_be_walked_by_its_links(void **state)
+{
+	struct rte_mbuf *packet = chain_make();
+	struct rte_mbuf *linked = segment_chain_link(packet, bench.pool);
+
+	(void)state;
+	assert_ptr_equal(linked, packet);
+	assert_walkable(linked);
+	rte_pktmbuf_free(linked);
+	assert_nothing_leaked();
+}
+
+static void
+chain_without_room_for_links_is_copied(void **state)
+{
+	struct rte_mbuf *packet = chain_make();
+	struct rte_mbuf *linked;
+
+	(void)state;
+	/* The second segment gives all its headroom to data, then looks as before from outside. */
+	packet->next->data_off = 0;
+	memset(rte_pktmbuf_mtod(packet->next, void *), 2, 300);
+	linked = segment_chain_link(packet, bench.pool);
+	assert_non_null(linked);
+	assert_ptr_not_equal(linked, packet);
+	assert_int_equal(linked->pkt_len, 1005);
+	rte_pktmbuf_free(linked);
+	assert_nothing_leaked();
+}
+
+static void
+chain_that_cannot_be_copied_is_freed(void **state)
+{
+	static struct rte_mbuf *hoard[POOL_MBUFS];
+	struct rte_mbuf *packet = chain_make();
+	uint32_t n = 0;
+
+	(void)state;
+	packet->next->data_off = 0;
+	while ((hoard[n] = rte_pktmbuf_alloc(bench.pool)))
+		n++;
+	/* What the chain itself frees is too little for its copy only if that copy is tried first.
+	 */
+	assert_null(segment_chain_link(packet, bench.pool));
+	rte_pktmbuf_free_bulk(hoard, n);
+	assert_nothing_leaked();
+}
+
+static int
+port_start(uint16_t port)
+{
+	const struct rte_eth_conf conf = { 0 };
+
+	if (rte_eth_dev_configure(port, 1, 1, &conf) < 0 ||
+		rte_eth_rx_queue_setup(port, 0, 512, 0, NULL, bench.pool) < 0 ||
+		rte_eth_tx_queue_setup(port, 0, 512, 0, NULL) < 0)
+		return -1;
+	return rte_eth_dev_start(port);
+}
+
+static int
+bench_setup(void **state)
+{
+	char prefix[48];
+	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--lcores",
+		"0", "--log-level", "error", prefix, "--vdev", "net_ring0" };
+
+	(void)state;
+	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
+	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+		return -1;
+	bench.pool = rte_pktmbuf_pool_create(
+		"test", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	bench.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*bench.rx_core));
+	if (!bench.pool || !bench.rx_core || port_start(bench.port) < 0)
+		return -1;
+	*bench.rx_core = (struct rx_core) { .tx_allowed = UINT32_C(1) << bench.port };
+	return 0;
+}
+
+static int
+bench_teardown(void **state)
+{
+	(void)state;
+	rte_eth_dev_stop(bench.port);
+	rte_eth_dev_close(bench.port);
+	rte_mempool_free(bench.pool);
+	free(bench.rx_core);
+	return rte_eal_cleanup();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tx_verdict_sends_the_packet_as_it_is),
+		cmocka_unit_test(tx_verdict_moves_both_ends),
+		cmocka_unit_test(tx_verdict_out_of_range_is_refused),
+		cmocka_unit_test(other_verdicts_free_the_packet),
+		cmocka_unit_test(what_a_full_port_does_not_take_is_counted_and_freed),
+		cmocka_unit_test(chain_can_be_walked_by_its_links),
+		cmocka_unit_test(chain_without_room_for_links_is_copied),
+		cmocka_unit_test(chain_that_cannot_be_copied_is_freed),
+	};
+
+	return cmocka_run_group_tests(tests, bench_setup, bench_teardown);
+}
