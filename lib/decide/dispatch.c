@@ -55,6 +55,7 @@ lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	if (bitset_has(&dispatcher->reread, id))
 		return false;
 	bitset_add(&dispatcher->reread, id);
+	counter_add(&dispatcher->tally.line_reads, progress_lines(dispatcher));
 	harvest_worker(dispatcher, id);
 	return lane_room(&dispatcher->lane[id]) > 0;
 }

@@ -112,6 +112,13 @@ uint32_t harvest_pass(struct weir_dispatcher *dispatcher);
 /* Reads one worker's progress and brings home what it has completed. Returns packets finished. */
 uint32_t harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id);
 
+/* Progress lines of one worker that hold words this dispatcher needs. */
+static inline uint32_t
+progress_lines(const struct weir_dispatcher *dispatcher)
+{
+	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE);
+}
+
 /* What counts as depth of `outstanding` packets, `in_process` of which are being worked on. */
 static inline uint32_t
 outstanding_to_depth(

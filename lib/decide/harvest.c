@@ -120,13 +120,6 @@ progress_accept(struct weir_dispatcher *dispatcher, weir_worker_id id)
 		in_process <= lane->tail - completed ? in_process : lane->tail - completed;
 }
 
-/* Progress lines that hold words this dispatcher needs of one worker. */
-static uint32_t
-progress_lines_read(const struct weir_dispatcher *dispatcher)
-{
-	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE);
-}
-
 static void
 depth_record(struct weir_dispatcher *dispatcher, weir_worker_id id)
 {
@@ -152,7 +145,6 @@ harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	progress_accept(dispatcher, id);
 	if (dispatcher->n_dispatchers > 1)
 		lane->others = others_backlog(dispatcher, id);
-	counter_add(&dispatcher->tally.line_reads, progress_lines_read(dispatcher));
 	finished = lane_harvest(dispatcher, id);
 	if (lane_occupied(lane) == 0)
 		bitset_remove(&dispatcher->outstanding, id);
@@ -189,14 +181,18 @@ tail_lines_read(const struct weir_dispatcher *dispatcher, const struct bitset *m
 /*
  * Fetches what the pass will read of each worker: the progress line, and the verdicts from where
  * they were read last. The addresses are known before the first answer is, so that the transfers
- * from the workers' cores overlap.
+ * from the workers' cores overlap. Returns how many workers that are: gcc would drop a call whose
+ * only effect is to prefetch.
  */
-static void
+static uint32_t
 pass_prefetch(const struct weir_dispatcher *dispatcher, const struct bitset *members)
 {
+	uint32_t n = 0;
+
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = members->word[w];
 
+		n += (uint32_t)__builtin_popcountll(bits);
 		while (bits) {
 			const uint32_t id = bitset_pop(&bits, w);
 			const struct lane_producer *lane = &dispatcher->lane[id];
@@ -205,15 +201,17 @@ pass_prefetch(const struct weir_dispatcher *dispatcher, const struct bitset *mem
 			prefetch_read(&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
 		}
 	}
+	return n;
 }
 
 uint32_t
 harvest_pass(struct weir_dispatcher *dispatcher)
 {
 	const struct bitset members = pass_members(dispatcher);
+	const uint32_t n_members = pass_prefetch(dispatcher, &members);
 	uint32_t finished = 0;
 
-	pass_prefetch(dispatcher, &members);
+	counter_add(&dispatcher->tally.line_reads, n_members * progress_lines(dispatcher));
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = members.word[w];
 

@@ -38,7 +38,8 @@ struct weir_hash_key {
  * A canonical flow key: the two endpoints in ascending order, so that both directions of a flow
  * have the same key. IPv4 and MAC flows take two words, IPv6 five; all words beyond `n_words` are
  * zero. The last word holds {lower endpoint's port:16, higher endpoint's port:16, protocol:8,
- * kind:8} where kind tells IPv4, IPv6, MAC and unknown keys apart.
+ * kind:8} where kind tells IPv4, IPv6, MAC and unknown keys apart. Two MACs need 96 bits: their
+ * last 32 lie where other kinds have their ports.
  */
 struct weir_flow_key {
 	uint64_t word[WEIR_FLOW_WORDS_MAX];
