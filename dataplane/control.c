@@ -71,7 +71,7 @@ idle_long_enough(
 		watch->since_ns = status->time_ns;
 	}
 	return options->exit_idle_ns > 0 &&
-		status->time_ns - watch->since_ns >= options->exit_idle_ns;
+	       status->time_ns - watch->since_ns >= options->exit_idle_ns;
 }
 
 static bool

@@ -31,18 +31,34 @@ config_fill(struct weir_config *config, const struct options *options)
 	config->seed = options->seed;
 }
 
+/* The option that sets a field of struct weir_config: `lane_size` is set by --lane-size. */
+static const char *
+option_of_field(const char *field, char *option, size_t option_bytes)
+{
+	if (strcmp(field, "n_workers") == 0)
+		return "--workers";
+	if (strcmp(field, "n_dispatchers") == 0)
+		return "--rx-cores";
+	snprintf(option, option_bytes, "--%s", field);
+	for (char *c = option; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	return option;
+}
+
 int
 launch_pool(struct app *app)
 {
 	struct weir_config_error error;
 	struct weir_config config;
+	char option[32];
 
 	config_fill(&config, &app->options);
 	app->pool = weir_pool_create(&config, &error);
 	if (app->pool)
 		return 0;
 	if (errno == EINVAL)
-		return options_refuse(error.field, error.value, "%s", error.allowed);
+		return options_refuse(option_of_field(error.field, option, sizeof(option)),
+			error.value, "%s", error.allowed);
 	fprintf(stderr, "weir: no memory for the lanes of %u workers\n", config.n_workers);
 	return -ENOMEM;
 }
@@ -86,7 +102,7 @@ worker_create(struct app *app, weir_worker_id id)
 
 	if (!thread)
 		return NULL;
-	*thread = (struct worker_thread){
+	*thread = (struct worker_thread) {
 		.worker = weir_pool_worker(app->pool, id),
 		.burst = app->options.burst,
 		.cpu = app->topology.worker[id].cpu,
@@ -154,7 +170,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 			if (topology_rx_core_of(spread, p, q) != id)
 				continue;
 			if (queues)
-				queues[n] = (struct rx_queue){
+				queues[n] = (struct rx_queue) {
 					.port = port->id,
 					.queue = (uint16_t)q,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
@@ -190,7 +206,7 @@ tx_allowed(const struct ports *ports)
 static void
 rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 {
-	*rx_core = (struct rx_core){
+	*rx_core = (struct rx_core) {
 		.id = id,
 		.lcore = app->topology.rx[id].lcore_id,
 		.burst = app->options.burst,
@@ -302,8 +318,7 @@ launch_loops(struct app *app)
 	for (uint32_t i = 0; rc == 0 && i < app->n_workers; i++)
 		rc = worker_start(app->workers[i], i);
 	for (uint32_t i = 0; rc == 0 && i < app->n_rx_cores; i++)
-		rc = rte_eal_remote_launch(
-			rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
+		rc = rte_eal_remote_launch(rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
 	if (rc < 0)
 		fprintf(stderr, "weir: cannot start the loops: %s\n", strerror(-rc));
 	return rc;

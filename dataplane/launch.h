@@ -23,7 +23,8 @@ int launch_workers(struct app *app);
 /* Closes the handlers; one that failed is named on stderr and noted in the app. */
 void unlaunch_workers(struct app *app);
 
-/* Creates the rx cores, their dispatchers and queues. Returns 0, -EINVAL after a refusal, -errno. */
+/* Creates the rx cores, their dispatchers and queues. Returns 0, -EINVAL after a refusal, -errno.
+ */
 int launch_rx_cores(struct app *app);
 void unlaunch_rx_cores(struct app *app);
 

@@ -13,9 +13,9 @@
 #include "cacheline.h"
 
 enum loop_command {
-	LOOP_RUN = 0,  /* poll, dispatch, harvest */
-	LOOP_DRAIN,    /* rx core: poll no more, bring home what is out. Worker: as LOOP_RUN */
-	LOOP_STOP,     /* leave the loop */
+	LOOP_RUN = 0, /* poll, dispatch, harvest */
+	LOOP_DRAIN,   /* rx core: poll no more, bring home what is out. Worker: as LOOP_RUN */
+	LOOP_STOP,    /* leave the loop */
 };
 
 struct mailbox {

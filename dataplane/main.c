@@ -25,7 +25,8 @@ static struct app app;
 struct stage {
 	const char *name;
 	int (*start)(struct app *app);
-	void (*stop)(struct app *app); /* accepts what a failed start has left; NULL: nothing to do */
+	void (*stop)(
+		struct app *app); /* accepts what a failed start has left; NULL: nothing to do */
 };
 
 static int
@@ -76,7 +77,9 @@ ports_stop(struct app *weir)
 static int
 mbuf_pool_start(struct app *weir)
 {
-	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, HOLD_SIZE_PKTS);
+	const uint32_t kept = HOLD_SIZE_PKTS + weir->ports.n * TX_FIFO_PKTS;
+
+	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, kept);
 }
 
 static void
@@ -162,8 +165,8 @@ intro_print(const struct app *weir)
 
 	if (options->quiet)
 		return;
-	printf("weir %s: %u rx core%s, %u workers, strategy %s, order %s, overflow %s, seed %" PRIu64
-	       "\n",
+	printf("weir %s: %u rx core%s, %u workers, strategy %s, order %s, overflow %s, seed "
+	       "%" PRIu64 "\n",
 		WEIR_VERSION, options->rx_cores, options->rx_cores == 1 ? "" : "s",
 		options->workers, options->strategy, options->order, options->overflow,
 		options->seed);
@@ -242,7 +245,9 @@ eal_start(struct app *weir, struct eal_arguments *arguments)
 	rc = rte_eal_init(arguments->argc, arguments->argv);
 	eal_arguments_free(arguments);
 	if (rc < 0) {
-		fprintf(stderr, "weir: EAL does not start: %s\n", rte_strerror(rte_errno));
+		fprintf(stderr,
+			"weir: EAL does not start: %s (without hugepages: --no-huge -m 256)\n",
+			rte_strerror(rte_errno));
 		return -rte_errno;
 	}
 	if (arguments->has_core_option)

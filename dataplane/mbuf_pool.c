@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sizes and creates the pool of mbufs. */
 #include <errno.h>
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -12,14 +13,15 @@
 #include "mbuf_pool.h"
 
 /*
- * Per-lcore cache: four bursts of the default size, twice. Smaller ones go to the shared ring more
- * often, larger ones keep more mbufs from the other lcores.
+ * Per-lcore cache: eight bursts of the default size. A smaller one goes to the shared ring more
+ * often, a larger one keeps more mbufs from the other lcores.
  */
 #define CACHE_MBUFS 256
 /* A cache is flushed when it holds half as much again. */
 #define CACHE_MBUFS_MAX (CACHE_MBUFS + CACHE_MBUFS / 2)
 
 #define BYTES_PER_MB UINT64_C(1048576) /* as EAL's -m counts */
+#define HUGEPAGE_BYTES (2 * BYTES_PER_MB)
 
 static uint64_t
 descriptors_count(const struct ports *ports)
@@ -65,9 +67,16 @@ socket_choose(const struct ports *ports)
 	return chosen;
 }
 
+/* The mempool library says one or the other, by how far it came. */
+static bool
+memory_was_short(void)
+{
+	return rte_errno == ENOMEM || rte_errno == ENOBUFS;
+}
+
 /* On the ports' socket if it has the memory, else anywhere. NULL with rte_errno. */
 static struct rte_mempool *
-pool_create(uint64_t n, uint32_t mbuf_bytes, int socket_id)
+pool_create(uint64_t n, uint32_t mbuf_size, int socket_id)
 {
 	struct rte_mempool *pool;
 
@@ -76,24 +85,45 @@ pool_create(uint64_t n, uint32_t mbuf_bytes, int socket_id)
 		return NULL;
 	}
 	pool = rte_pktmbuf_pool_create(
-		"weir_mbufs", (unsigned int)n, CACHE_MBUFS, 0, (uint16_t)mbuf_bytes, socket_id);
-	if (pool || rte_errno != ENOMEM || socket_id == SOCKET_ID_ANY)
+		"weir_mbufs", (unsigned int)n, CACHE_MBUFS, 0, (uint16_t)mbuf_size, socket_id);
+	if (pool || !memory_was_short() || socket_id == SOCKET_ID_ANY)
 		return pool;
-	return pool_create(n, mbuf_bytes, SOCKET_ID_ANY);
+	return pool_create(n, mbuf_size, SOCKET_ID_ANY);
+}
+
+static uint64_t
+mbuf_bytes(uint32_t mbuf_size)
+{
+	return rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + mbuf_size, 0, NULL);
+}
+
+uint64_t
+mbuf_pool_bytes(uint64_t n, uint32_t mbuf_size, uint64_t page_bytes)
+{
+	const uint64_t each = mbuf_bytes(mbuf_size);
+	const uint64_t per_page = page_bytes / each;
+	const uint64_t queue = rte_align64pow2(n + 1) * sizeof(void *);
+
+	if (per_page == 0)
+		return queue + n * ((each + page_bytes - 1) / page_bytes * page_bytes);
+	return queue + (n + per_page - 1) / per_page * page_bytes;
 }
 
 static int
-memory_refuse(uint64_t n, uint32_t mbuf_bytes)
+memory_refuse(uint64_t n, uint32_t mbuf_size)
 {
-	const uint64_t each =
-		rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + mbuf_bytes, 0, NULL);
+	const bool has_hugepages = rte_eal_has_hugepages() != 0;
+	const uint64_t page_bytes =
+		has_hugepages ? HUGEPAGE_BYTES : (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t bytes = mbuf_pool_bytes(n, mbuf_size, page_bytes);
 
 	fprintf(stderr,
-		"weir: the mbuf pool needs %llu mbufs of %llu bytes = %llu MB, more than EAL has: "
-		"raise -m or the number of hugepages, or take fewer --workers or a smaller "
-		"--lane-size\n",
-		(unsigned long long)n, (unsigned long long)each,
-		(unsigned long long)(n * each / BYTES_PER_MB + 1));
+		"weir: the mbuf pool needs %llu mbufs of %llu bytes = %llu MB in pages of %llu kB, "
+		"more than EAL has: raise %s, or take fewer --workers or a smaller --lane-size\n",
+		(unsigned long long)n, (unsigned long long)mbuf_bytes(mbuf_size),
+		(unsigned long long)(bytes / BYTES_PER_MB + 1),
+		(unsigned long long)(page_bytes / 1024),
+		has_hugepages ? "the number of hugepages" : "-m");
 	return -EINVAL;
 }
 
@@ -106,7 +136,7 @@ mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
 	*pool = pool_create(n, options->mbuf_size, socket_choose(ports));
 	if (*pool)
 		return 0;
-	if (rte_errno == ENOMEM)
+	if (memory_was_short())
 		return memory_refuse(n, options->mbuf_size);
 	fprintf(stderr, "weir: the mbuf pool cannot be created: %s\n", rte_strerror(rte_errno));
 	return -rte_errno;

@@ -20,6 +20,14 @@ uint64_t mbuf_pool_size(
 	const struct options *options, const struct ports *ports, uint32_t kept_pkts);
 
 /*
+ * The bytes that `n` buffers take, their queue included: a buffer may not cross a page, so with
+ * pages of 4096 bytes each takes one or more of its own. No EAL needed.
+ *
+ * @param mbuf_size the data room, headroom included
+ */
+uint64_t mbuf_pool_bytes(uint64_t n, uint32_t mbuf_size, uint64_t page_bytes);
+
+/*
  * Creates the pool for configured ports. Returns 0; -EINVAL after one line on stderr when the
  * memory is short; -errno after another line. Freed with rte_mempool_free.
  */

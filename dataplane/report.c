@@ -255,13 +255,23 @@ report_object(const struct app *app, const struct status *status)
 	return whole_or_null(report, failed);
 }
 
-/* The report as text, to be freed; NULL when memory is short. */
+/*
+ * The report as text, to be freed; NULL when memory is short. Not by json_dumps: jansson 2.14 loses
+ * pieces of text when it can't grow its buffer, and says nothing.
+ */
 static char *
 report_text(const struct app *app, const struct status *status)
 {
 	json_t *report = report_object(app, status);
-	char *text = json_dumps(report, REPORT_FORMAT);
+	const size_t n_bytes = json_dumpb(report, NULL, 0, REPORT_FORMAT);
+	char *text = n_bytes > 0 ? malloc(n_bytes + 1) : NULL;
 
+	if (text && json_dumpb(report, text, n_bytes, REPORT_FORMAT) == n_bytes) {
+		text[n_bytes] = '\0';
+	} else {
+		free(text);
+		text = NULL;
+	}
 	json_decref(report);
 	return text;
 }
@@ -276,10 +286,8 @@ report_text(const struct app *app, const struct status *status)
 static int
 destination_look(const char *path, struct stat *target)
 {
-	const size_t n = strlen(path);
-
 	if (lstat(path, target) < 0)
-		return errno == ENOENT && n > 0 && path[n - 1] != '/' ? 0 : -errno;
+		return errno == ENOENT && path[0] ? 0 : -errno;
 	if (S_ISREG(target->st_mode))
 		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0 ? -errno : 0;
 	if (stat(path, target) < 0)
@@ -414,7 +422,8 @@ report_probe(const char *path)
 		return in_place;
 	if (in_place)
 		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0 ? -errno : 0;
-	/* A file made where the report will be: no other test tells read-only mounts and the like. */
+	/* A file made where the report will be: no other test tells read-only mounts and the like.
+	 */
 	fd = temporary_create(path, temporary);
 	if (fd < 0)
 		return fd;

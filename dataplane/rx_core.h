@@ -38,10 +38,10 @@ struct tx_fifo {
 struct rx_tally {
 	CACHE_ALIGNED struct counter received;
 	struct counter received_bytes;
-	struct counter sent;	/* taken by a port */
-	struct counter tx_full;	/* not taken by a port: dropped */
+	struct counter sent;	    /* taken by a port */
+	struct counter tx_full;	    /* not taken by a port: dropped */
 	struct counter bad_verdict; /* TX verdicts out of range: dropped */
-	struct counter no_mbuf;	    /* chains that had to be copied, and there was no buffer: dropped */
+	struct counter no_mbuf; /* chains that had to be copied, and there was no buffer: dropped */
 	struct counter loops;
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
 	struct counter flow[WEIR_FLOW_REASON_COUNT]; /* packets by how their flow was found */
@@ -62,12 +62,12 @@ struct rx_core {
 	struct weir_dispatcher *dispatcher;
 	struct weir_hash_key hash_key;
 	struct rte_mempool *mbuf_pool; /* for the copies that chains may need */
-	int stamp_offset;      /* dynamic field of arrival times; < 0: none */
-	uint64_t stamp_flag;   /* its flag in ol_flags */
-	uint64_t epoch_ns;     /* wall clock at TSC `epoch_tsc` */
+	int stamp_offset;	       /* dynamic field of arrival times; < 0: none */
+	uint64_t stamp_flag;	       /* its flag in ol_flags */
+	uint64_t epoch_ns;	       /* wall clock at TSC `epoch_tsc` */
 	uint64_t epoch_tsc;
 	uint64_t ns_per_tsc_32; /* nanoseconds per TSC cycle, times 2^32 */
-	uint64_t packets_max;   /* stop polling once all rx cores together received this; 0 = never */
+	uint64_t packets_max; /* stop polling once all rx cores together received this; 0 = never */
 	uint32_t n_rx_cores;
 	struct rx_core *const *rx_cores; /* all of them, for packets_max */
 
@@ -75,8 +75,8 @@ struct rx_core {
 
 	/* The loop's own. */
 	CACHE_ALIGNED uint32_t next_queue;
-	uint32_t finished;  /* packets that ended in this loop */
-	uint32_t tx_ports;  /* bit per port whose FIFO is not empty */
+	uint32_t finished; /* packets that ended in this loop */
+	uint32_t tx_ports; /* bit per port whose FIFO is not empty */
 	struct tx_fifo tx[RTE_MAX_ETHPORTS];
 	struct rte_mbuf *rx_packets[WEIR_BURST_MAX];
 	void *data[WEIR_BURST_MAX];

@@ -41,7 +41,7 @@ queues_collect(const struct app *app, struct status *status)
 			const struct rx_queue *queue = &rx_core->queues[q];
 			struct status_queue *out = &status->queue[status->n_queues++];
 
-			*out = (struct status_queue){
+			*out = (struct status_queue) {
 				.rx_core = r,
 				.port = queue->port,
 				.queue = queue->queue,
@@ -75,7 +75,7 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 	struct weir_dispatcher_counters counters;
 
 	weir_dispatcher_counters(rx_core->dispatcher, &counters);
-	*out = (struct status_rx){
+	*out = (struct status_rx) {
 		.lcore = rx_core->lcore,
 		.received = counter_read(&tally->received),
 		.received_bytes = counter_read(&tally->received_bytes),
@@ -143,15 +143,14 @@ workers_collect(const struct app *app, struct status *status)
 		struct weir_worker_activity activity;
 
 		weir_pool_worker_activity(app->pool, (weir_worker_id)i, &activity);
-		*out = (struct status_worker){
+		*out = (struct status_worker) {
 			.cpu = thread->cpu,
 			.received = activity.taken,
 			.completed = activity.completed,
 			.busy_cycles = counter_read(&thread->tally.busy_cycles),
 		};
 		if (status->time_cycles > 0)
-			out->busy_ratio =
-				(double)out->busy_cycles / (double)status->time_cycles;
+			out->busy_ratio = (double)out->busy_cycles / (double)status->time_cycles;
 		worker_add_lent(app, i, out);
 	}
 }
@@ -181,7 +180,7 @@ status_collect(const struct app *app, struct status *status)
 {
 	struct status_queue *queue = status->queue;
 
-	*status = (struct status){
+	*status = (struct status) {
 		.time_ns = monotonic_ns() - app->start_ns,
 		.time_cycles = rte_rdtsc() - app->start_cycles,
 		.at_rest = app->at_rest,

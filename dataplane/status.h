@@ -41,11 +41,11 @@ struct status_rx {
 
 struct status_worker {
 	uint32_t cpu;
-	uint64_t received;			/* taken by the worker, as it counts itself */
-	uint64_t completed;			/* given back, as it counts itself */
-	uint64_t lent;				/* as the rx cores count */
-	uint64_t dropped[WEIR_REASON_COUNT];	/* charged to it */
-	uint32_t depth;				/* now: lent and not harvested */
+	uint64_t received;		     /* taken by the worker, as it counts itself */
+	uint64_t completed;		     /* given back, as it counts itself */
+	uint64_t lent;			     /* as the rx cores count */
+	uint64_t dropped[WEIR_REASON_COUNT]; /* charged to it */
+	uint32_t depth;			     /* now: lent and not harvested */
 	uint32_t max_depth;
 	uint64_t busy_cycles;
 	double busy_ratio; /* busy share of the time since the start, 0 to 1 */
@@ -69,7 +69,7 @@ struct status {
 	uint32_t n_queues;
 	uint32_t n_rx;
 	uint32_t n_workers;
-	struct status_queue *queue;			/* n_queues; the app's array */
+	struct status_queue *queue; /* n_queues; the app's array */
 	struct status_rx rx[WEIR_DISPATCHERS_MAX];
 	struct status_worker worker[WEIR_WORKERS_MAX];
 };

@@ -81,7 +81,7 @@ struct number {
 static struct number
 number_scaled(double value)
 {
-	const char *suffix = "kMGTPE";
+	const char *suffix = "kMGTPEZYR";
 	struct number number;
 	int decimals;
 
@@ -240,7 +240,7 @@ print_rx_core(const struct table *table, uint32_t id)
 	const uint64_t received = growth(before->received, now->received);
 	const uint64_t bytes = growth(before->received_bytes, now->received_bytes);
 
-	fprintf(table->out, "%10s%6s%14s%9s%9s%12s%11s%9s%14s\n", number_count(id).text,
+	fprintf(table->out, "%10s%6s%14s%9s%9s%11s%11s%9s%14s\n", number_count(id).text,
 		number_count(now->lcore).text, number_count(now->received).text,
 		number_scaled(per_second(table, received)).text,
 		number_scaled(per_second(table, bytes) * 8).text,
@@ -252,7 +252,7 @@ print_rx_core(const struct table *table, uint32_t id)
 static void
 print_rx_cores(const struct table *table)
 {
-	fprintf(table->out, "\n%10s%6s%14s%9s%9s%12s%11s%9s%14s\n", "rx core", "lcore", "received",
+	fprintf(table->out, "\n%10s%6s%14s%9s%9s%11s%11s%9s%14s\n", "rx core", "lcore", "received",
 		"pkt/s", "bit/s", "visits/pkt", "lines/pkt", "held", "missed");
 	for (uint32_t id = 0; id < table->now->n_rx; id++)
 		print_rx_core(table, id);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What handlers share to read their arguments. Knows no particular handler. */
+/*
+ * What handlers share to read their arguments. Errors say what is allowed and what was given, so
+ * that they fit behind "allowed". Knows no particular handler.
+ */
 #ifndef WEIR_DATAPLANE_HANDLER_ARGUMENTS_H
 #define WEIR_DATAPLANE_HANDLER_ARGUMENTS_H
 
@@ -13,8 +16,7 @@ arguments_refuse_any(const char *arguments, char *error, size_t error_bytes)
 {
 	if (arguments == NULL)
 		return 0;
-	snprintf(error, error_bytes,
-		"'%s' follows a handler that takes no arguments; allowed: none", arguments);
+	snprintf(error, error_bytes, "no arguments, not '%s'", arguments);
 	return -EINVAL;
 }
 

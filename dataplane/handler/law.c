@@ -119,9 +119,9 @@ law_parse(struct law *law, const char *text, char *error, size_t error_bytes)
 		return 0;
 	}
 	snprintf(error, error_bytes,
-		"'%s' is not a law; allowed: " LAW_GRAMMAR " (amounts: integers 0 to %" PRIu64
-		"; PERCENT: 0 to 100, two decimals at most)",
-		text != NULL ? text : "", LAW_AMOUNT_MAX);
+		LAW_GRAMMAR " (amounts: 0 to %" PRIu64
+			    "; PERCENT: 0 to 100, two decimals at most), not '%s'",
+		LAW_AMOUNT_MAX, text != NULL ? text : "");
 	return -EINVAL;
 }
 

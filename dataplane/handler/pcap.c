@@ -39,8 +39,8 @@ static int
 sink_refuse(char *error, size_t error_bytes, const char *path, int error_number)
 {
 	snprintf(error, error_bytes,
-		"'%s': %s; allowed: a directory that can be written to, made if its parent exists",
-		path, strerror(error_number));
+		"a directory that can be written to, existing or new, not '%s' (%s)", path,
+		strerror(error_number));
 	return -error_number;
 }
 
@@ -103,7 +103,7 @@ pcap_open_sink(const struct handler_setup *setup, const char *arguments, void **
 	int error_number;
 
 	if (arguments == NULL || arguments[0] == '\0') {
-		snprintf(error, error_bytes, "'' is not a directory; allowed: pcap:DIR");
+		snprintf(error, error_bytes, "pcap:DIR with a directory, not ''");
 		return -EINVAL;
 	}
 	if (mkdir(arguments, 0777) < 0 && errno != EEXIST)

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A live wire, received by net_af_xdp: all that tcpreplay sends reaches the workers' files.
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../support/netns.sh"
+. "$(dirname "$0")/live_wire.sh"
+
+# AF_XDP is address family 44; Python has no name for it.
+python3 -c 'import socket; socket.socket(44, socket.SOCK_RAW)' 2>"$WORK/socket.err" ||
+	skip "the kernel lacks AF_XDP: $(tail -n 1 "$WORK/socket.err")"
+netns_create
+live_wire "net_af_xdp0,iface=$NETNS_IFACE"

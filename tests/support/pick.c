@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pick.h"
+
+#include "test.h"
+
+static void
+pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, uint32_t n)
+{
+	struct weir_snapshot *snapshot = &pick->snapshot;
+
+	*snapshot = (struct weir_snapshot) {
+		.version = 1,
+		.n_members = n,
+		.n_routable = n,
+		.strategy = pick->strategy,
+	};
+	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
+		snapshot->position[i] = WEIR_WORKER_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		snapshot->member[i] = ids[i];
+		snapshot->routable[i] = ids[i];
+		snapshot->position[ids[i]] = (uint16_t)i;
+	}
+	if (pick->strategy->prepare) {
+		snapshot->table = pick->strategy->prepare(snapshot);
+		assert_non_null(snapshot->table);
+	}
+}
+
+static void
+pick_set_context(struct pick *pick, uint32_t n)
+{
+	pick->context = (struct weir_pick_context) {
+		.table = pick->snapshot.table,
+		.depth = pick->depth,
+		.room = pick->room,
+		.n_routable = n,
+		.seed = 42,
+	};
+	if (pick->strategy->state_bytes > 0) {
+		pick->context.state = calloc(1, pick->strategy->state_bytes);
+		assert_non_null(pick->context.state);
+	}
+	pick_set_stride(pick, 1);
+	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
+		pick->room[i] = WEIR_LANE_SIZE_MAX;
+	for (uint32_t i = 0; i < WEIR_BURST_MAX; i++)
+		pick->meta[i].bucket = (uint16_t)(i * 40503);
+}
+
+struct pick *
+pick_create_for(const char *name, const weir_worker_id *ids, uint32_t n)
+{
+	struct pick *pick = calloc(1, sizeof(*pick));
+
+	assert_non_null(pick);
+	pick->strategy = weir_strategy_find(name);
+	assert_non_null(pick->strategy);
+	pick_set_snapshot(pick, ids, n);
+	pick_set_context(pick, n);
+	return pick;
+}
+
+struct pick *
+pick_create(const char *name, uint32_t n)
+{
+	weir_worker_id ids[WEIR_WORKERS_MAX];
+
+	for (uint32_t i = 0; i < n; i++)
+		ids[i] = (weir_worker_id)i;
+	return pick_create_for(name, ids, n);
+}
+
+void
+pick_destroy(struct pick *pick)
+{
+	if (pick->strategy->release)
+		pick->strategy->release((void *)(uintptr_t)pick->snapshot.table);
+	free(pick->context.state);
+	free(pick);
+}
+
+void
+pick_set_index(struct pick *pick, uint64_t index)
+{
+	pick->context.index = index;
+	pick->context.rotation = (uint32_t)(index % pick->context.n_routable);
+}
+
+void
+pick_set_stride(struct pick *pick, uint32_t stride)
+{
+	pick->context.stride = stride;
+	pick->context.rotation_stride = stride % pick->context.n_routable;
+}
+
+void
+pick_freeze(struct pick *pick, const uint32_t *depth)
+{
+	for (uint32_t i = 0; i < pick->context.n_routable; i++) {
+		pick->depth[i] = depth[i];
+		pick->room[i] = 0;
+	}
+}
+
+void
+pick_burst(struct pick *pick, uint32_t n)
+{
+	struct weir_pick_context *context = &pick->context;
+
+	pick->strategy->pick_burst(context, pick->meta, n, pick->out);
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(pick->out[i] < context->n_routable);
+	pick_set_index(pick, context->index + (uint64_t)n * context->stride);
+}
+
+uint16_t
+pick_at(struct pick *pick, uint64_t index)
+{
+	pick_set_index(pick, index);
+	pick_burst(pick, 1);
+	return pick->out[0];
+}
+
+void
+pick_assert(struct pick *pick, uint64_t index, const uint16_t *expected, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(pick_at(pick, index + i), expected[i]);
+}

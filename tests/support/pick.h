@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A strategy by itself: a context with depths and rooms that the test sets, a snapshot and its
+ * table, and nothing of the pipeline. For vectors that need frozen depths. Knows no strategy.
+ */
+#ifndef WEIR_TESTS_PICK_H
+#define WEIR_TESTS_PICK_H
+
+#include <stdint.h>
+
+#include <weir/strategy.h>
+
+struct pick {
+	const struct weir_strategy *strategy;
+	struct weir_snapshot snapshot;
+	struct weir_pick_context context;
+	uint32_t depth[WEIR_WORKERS_MAX];
+	uint32_t room[WEIR_WORKERS_MAX];
+	uint16_t out[WEIR_BURST_MAX];
+	struct weir_meta meta[WEIR_BURST_MAX]; /* packet i is in bucket i * 40503 mod 65536 */
+};
+
+/* Prepares `name` for workers 0 .. n - 1: depths 0, ample room, index 0, stride 1. */
+struct pick *pick_create(const char *name, uint32_t n);
+
+/* The same for the `n` workers of `ids`, in that order. */
+struct pick *pick_create_for(const char *name, const weir_worker_id *ids, uint32_t n);
+
+void pick_destroy(struct pick *pick);
+
+/* Sets the message index and what follows from it. */
+void pick_set_index(struct pick *pick, uint64_t index);
+
+/* Sets the chunk. */
+void pick_set_stride(struct pick *pick, uint32_t stride);
+
+/* Sets depths that stay as they are: with no room, a strategy counts no pick. */
+void pick_freeze(struct pick *pick, const uint32_t *depth);
+
+/* Picks `n` times into `out` and moves the index on. Every pick must be routable. */
+void pick_burst(struct pick *pick, uint32_t n);
+
+/* Picks for the packet at `index` alone. */
+uint16_t pick_at(struct pick *pick, uint64_t index);
+
+/* Asserts that single picks from `index` on are those of `expected`. */
+void pick_assert(struct pick *pick, uint64_t index, const uint16_t *expected, uint32_t n);
+
+#define assert_picks(pick, index, ...)                                                             \
+	pick_assert(pick, index, (const uint16_t[]) { __VA_ARGS__ },                               \
+		sizeof((const uint16_t[]) { __VA_ARGS__ }) / sizeof(uint16_t))
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rig: a pool with its dispatchers and workers, all driven from one thread with fake packets.
+ * It keeps the caller's books: every packet must end exactly once, in its lane's order, with the
+ * worker's own writing in it, and the ledger must balance after every step. Whatever breaks that
+ * fails the test at once. Knows no strategy and no policy.
+ */
+#ifndef WEIR_TESTS_RIG_H
+#define WEIR_TESTS_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/weir.h>
+
+/* Whose a packet is. */
+enum rig_owner {
+	RIG_CALLER,     /* not taken over yet, or refused */
+	RIG_DISPATCHER, /* taken over: lent or held */
+	RIG_ENDED,      /* came back through finish */
+};
+
+struct rig_packet {
+	uint32_t id; /* in order of creation, from 0 for each dispatcher */
+	enum rig_owner owner;
+	weir_worker_id charged; /* that dispatch named */
+	weir_worker_id from;	/* that finish named */
+	struct weir_meta meta;
+	struct weir_verdict verdict;
+	uint64_t payload; /* what the worker sees as the packet's data */
+};
+
+struct rig_dispatcher {
+	struct weir_dispatcher *dispatcher;
+	struct rig_packet *packets;
+	uint32_t n_packets;
+	uint32_t n_refused;   /* the last so many packets are with the caller */
+	uint32_t n_abandoned; /* refused ones that the caller kept for good */
+	struct rig_packet **ended; /* in the order of finish */
+	uint32_t n_ended;
+	uint32_t n_finish_calls;
+	uint32_t n_held_overflow;
+	uint32_t n_written_off;	 /* a test's own count: reclaimed packets that never come back */
+	uint32_t n_hold_dropped; /* likewise: dropped out of the hold, never routed */
+	uint32_t next_id[WEIR_WORKERS_MAX]; /* lowest id that may come back from each worker */
+	struct rig *rig;
+};
+
+struct rig_worker {
+	struct weir_worker *worker;
+	struct weir_packet taken[WEIR_BURST_MAX];
+	uint32_t n_taken;   /* packets of the last take */
+	uint32_t completed; /* of these, given back */
+};
+
+struct rig {
+	struct weir_config config;
+	struct weir_pool *pool;
+	struct rig_dispatcher dispatcher[WEIR_DISPATCHERS_MAX];
+	struct rig_worker *worker;
+	uint32_t max_packets;
+	int bucket; /* of new packets; negative: spread over all by id */
+	/*
+	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
+	 * call. May use rig_take, rig_complete and rig_work.
+	 */
+	void (*on_finish)(struct rig *rig);
+};
+
+/* A configuration for vectors: `n` workers, room for all that a test lends, own seed. */
+struct weir_config rig_config(const char *strategy, uint32_t n_workers);
+
+/* Creates pool, dispatchers and workers; each dispatcher can make up to `max_packets`. */
+struct rig *rig_create(const struct weir_config *config, uint32_t max_packets);
+
+/* Brings all packets home, checks that each ended once, and frees everything. */
+void rig_destroy(struct rig *rig);
+
+/*
+ * Makes `n` new packets (0 .. burst) and dispatches them in one burst. Returns how many were taken
+ * over; the others are the refused ones.
+ */
+uint32_t rig_dispatch(struct rig *rig, uint32_t n);
+uint32_t rig_dispatch_from(struct rig *rig, uint32_t dispatcher, uint32_t n);
+
+/* Dispatches the refused ones again. */
+uint32_t rig_retry(struct rig *rig, uint32_t dispatcher);
+
+/* Gives the refused ones to the hold. */
+void rig_hold(struct rig *rig, uint32_t dispatcher);
+
+/* Leaves the refused ones with the caller for good. */
+void rig_abandon(struct rig *rig, uint32_t dispatcher);
+
+uint32_t rig_harvest(struct rig *rig);
+
+/* Takes up to `max` packets as worker `id`; checks what the worker sees. */
+uint32_t rig_take(struct rig *rig, weir_worker_id id, uint32_t max);
+
+/* Gives back the next `n` of them, with `verdict` each. */
+void rig_complete(struct rig *rig, weir_worker_id id, uint32_t n, struct weir_verdict verdict);
+
+/* Takes and completes until `max` packets are done or nothing is left. Returns packets done. */
+uint32_t rig_work(struct rig *rig, weir_worker_id id, uint32_t max);
+
+/* Completes what workers have, abandons what is refused, until nothing is lent or held. */
+void rig_drain(struct rig *rig);
+
+/*
+ * Makes the depth of worker i `depth[i]`, all of it queued, as dispatcher 0 alone sees it. The pool
+ * must be empty and its strategy must deal evenly (shallowest, round-robin).
+ */
+void rig_set_depths(struct rig *rig, const uint32_t *depth);
+
+/* The packets of the last rig_dispatch, in order. */
+const struct rig_packet *rig_last(const struct rig *rig, uint32_t n);
+
+/* Dispatches `n` packets in one burst and asserts to whom each was charged. */
+void rig_assert_routes(struct rig *rig, const weir_worker_id *workers, uint32_t n);
+/* The same, each packet as a burst of its own. */
+void rig_assert_routes_singly(struct rig *rig, const weir_worker_id *workers, uint32_t n);
+
+#define assert_routes(rig, ...)                                                                    \
+	rig_assert_routes(rig, (const weir_worker_id[]) { __VA_ARGS__ },                           \
+		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
+#define assert_routes_singly(rig, ...)                                                             \
+	rig_assert_routes_singly(rig, (const weir_worker_id[]) { __VA_ARGS__ },                    \
+		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
+
+/* Packets in the lane to `id` that it has not completed, as the worker's counters have it. */
+uint32_t rig_depth(const struct rig *rig, weir_worker_id id);
+
+struct weir_dispatcher_counters rig_counters(const struct rig *rig, uint32_t dispatcher);
+struct weir_worker_counters rig_worker_counters(
+	const struct rig *rig, uint32_t dispatcher, weir_worker_id id);
+struct weir_ledger rig_ledger(const struct rig *rig);
+
+/* Checks the ledger, the counters and (for strategies that read it) the mirror. */
+void rig_check(const struct rig *rig);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The size of the mbuf pool, as a function of options and ports. Without EAL. */
+#include "test.h"
+
+#include "mbuf_pool.h"
+#include "parsed_options.h"
+
+#define KEPT_PKTS 1000
+
+/* The size for two ports with these options, 100 rx and 50 tx descriptors a queue. */
+static uint64_t
+size_of(const char *line)
+{
+	struct ports *ports = calloc(1, sizeof(*ports));
+	struct parsed p;
+	uint64_t size;
+
+	assert_non_null(ports);
+	assert_accepted(&p, line);
+	ports->n = 2;
+	for (uint32_t i = 0; i < ports->n; i++) {
+		ports->port[i].n_rx_queues = (uint16_t)p.options.rx_queues;
+		ports->port[i].n_tx_queues = (uint16_t)p.options.rx_cores;
+		ports->port[i].n_rx_desc = 100;
+		ports->port[i].n_tx_desc = 50;
+	}
+	size = mbuf_pool_size(&p.options, ports, KEPT_PKTS);
+	free(ports);
+	return size;
+}
+
+static void
+the_pool_holds_descriptors_lanes_bursts_holds_and_caches(void **state)
+{
+	const uint64_t descriptors = 2 * (100 + 50);
+	const uint64_t lent = 4 * (2 * 512 + 32);
+	const uint64_t cache = 384;
+
+	(void)state;
+	assert_int_equal(size_of(""), descriptors + lent + 32 + KEPT_PKTS + cache + cache);
+}
+
+static void
+each_part_scales_with_what_uses_it(void **state)
+{
+	const uint64_t base = size_of("");
+
+	(void)state;
+	assert_int_equal(size_of("--workers 5") - base, 2 * 512 + 32);
+	assert_int_equal(size_of("--lane-size 513") - base, 2 * 4);
+	assert_int_equal(size_of("--burst 33") - base, 4 + 1);
+	assert_int_equal(size_of("--rx-queues 2") - base, 2 * 100);
+	assert_int_equal(
+		size_of("--rx-cores 2") - base, 2 * 50 + 4 * (2 * 512 + 32) + 32 + KEPT_PKTS + 384);
+}
+
+static void
+the_largest_options_do_not_overflow(void **state)
+{
+	const uint64_t lent = UINT64_C(14) * 256 * (2 * 65535 + 256);
+
+	(void)state;
+	assert_true(size_of("--rx-cores 14 --workers 256 --lane-size 65535 --burst 256") > lent);
+	assert_true(lent > 470000000);
+}
+
+static void
+small_pages_hold_one_buffer_each(void **state)
+{
+	const uint64_t queue = 1024 * sizeof(void *); /* of 1000 pointers */
+
+	(void)state;
+	/* With the mbuf's 128 and the mempool's 64: 2368, 8384 and 448 bytes. */
+	assert_int_equal(mbuf_pool_bytes(1000, 2176, 4096), queue + 1000 * 4096);
+	assert_int_equal(mbuf_pool_bytes(1000, 8192, 4096), queue + 1000 * 3 * 4096);
+	assert_int_equal(mbuf_pool_bytes(1000, 256, 4096), queue + 112 * 4096);
+	assert_int_equal(mbuf_pool_bytes(1000, 2176, 2097152), queue + 2 * 2097152);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_pool_holds_descriptors_lanes_bursts_holds_and_caches),
+		cmocka_unit_test(each_part_scales_with_what_uses_it),
+		cmocka_unit_test(the_largest_options_do_not_overflow),
+		cmocka_unit_test(small_pages_hold_one_buffer_each),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rendezvous: golden hashes and scores, the table, and how little moves when the pool changes. */
+#include "test.h"
+
+#include "pick.h"
+#include "rig.h"
+
+static uint32_t
+fnv_of(const char *kind, uint32_t number)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s-%u", kind, number);
+	return weir_fnv1a(name);
+}
+
+/* The owner of "flow-KEY" among workers "worker-ID", computed directly: highest, first wins. */
+static weir_worker_id
+owner_of(uint32_t key, const weir_worker_id *ids, uint32_t n)
+{
+	weir_worker_id owner = ids[0];
+	int64_t best = -1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const int64_t score =
+			weir_rendezvous_score(fnv_of("flow", key), fnv_of("worker", ids[i]));
+
+		if (score > best) {
+			best = score;
+			owner = ids[i];
+		}
+	}
+	return owner;
+}
+
+static void
+ids_fill(weir_worker_id *ids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ids[i] = (weir_worker_id)i;
+}
+
+static void
+c5_fnv1a_golden_values_are_bit_exact(void **state)
+{
+	(void)state;
+	assert_int_equal(weir_fnv1a(""), 0x811c9dc5);
+	assert_int_equal(weir_fnv1a("a"), 0xe40c292c);
+	assert_int_equal(weir_fnv1a("foobar"), 0xbf9cf968);
+	assert_int_equal(weir_fnv1a("order-42"), 0x572446f4);
+}
+
+static void
+fnv1a_takes_bytes_as_unsigned(void **state)
+{
+	/* (basis ^ 0xff) * prime, modulo 2^32. */
+	const uint32_t expected = (UINT32_C(2166136261) ^ 0xff) * UINT32_C(16777619);
+
+	(void)state;
+	assert_int_equal(weir_fnv1a("\xff"), expected);
+}
+
+static void
+c5_order_42_goes_to_node_d_with_the_golden_scores(void **state)
+{
+	static const struct {
+		const char *node;
+		uint32_t score;
+	} rows[] = { { "node-a", 3612496217u }, { "node-b", 2871431684u },
+		{ "node-c", 2955129198u }, { "node-d", 3998873283u } };
+	const uint32_t key = weir_fnv1a("order-42");
+	size_t best = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		assert_int_equal(
+			weir_rendezvous_score(key, weir_fnv1a(rows[i].node)), rows[i].score);
+		if (rows[i].score > rows[best].score)
+			best = i;
+	}
+	assert_string_equal(rows[best].node, "node-d");
+}
+
+/* Least and greatest load of 40,000 keys over n workers, in thousandths of the mean, rounded. */
+static void
+assert_spread(uint32_t n, uint32_t least, uint32_t greatest)
+{
+	weir_worker_id ids[16];
+	uint32_t load[16] = { 0 };
+	uint32_t min = UINT32_MAX;
+	uint32_t max = 0;
+
+	ids_fill(ids, n);
+	for (uint32_t key = 0; key < 40000; key++)
+		load[owner_of(key, ids, n)]++;
+	for (uint32_t i = 0; i < n; i++) {
+		min = load[i] < min ? load[i] : min;
+		max = load[i] > max ? load[i] : max;
+	}
+	assert_int_equal((min * n * 1000 + 20000) / 40000, least);
+	assert_int_equal((max * n * 1000 + 20000) / 40000, greatest);
+}
+
+static void
+c5_forty_thousand_keys_spread_as_stated(void **state)
+{
+	(void)state;
+	assert_spread(4, 984, 1008);
+	assert_spread(8, 978, 1020);
+	assert_spread(16, 944, 1032);
+}
+
+static void
+c5_removing_the_last_of_eight_moves_exactly_its_2535_of_20000_keys(void **state)
+{
+	weir_worker_id ids[8];
+	uint32_t moved = 0;
+
+	(void)state;
+	ids_fill(ids, 8);
+	for (uint32_t key = 0; key < 20000; key++) {
+		const weir_worker_id before = owner_of(key, ids, 8);
+		const weir_worker_id after = owner_of(key, ids, 7);
+
+		if (before != 7)
+			assert_int_equal(after, before);
+		moved += after != before;
+	}
+	assert_int_equal(moved, 2535);
+}
+
+/* Asserts that the strategy's table gives every bucket to its owner among `ids`. */
+static void
+assert_table(const weir_worker_id *ids, uint32_t n)
+{
+	struct pick *pick = pick_create_for("rendezvous", ids, n);
+
+	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++) {
+		pick->meta[0].bucket = (uint16_t)bucket;
+		if (ids[pick_at(pick, 0)] != owner_of(bucket, ids, n))
+			fail_msg("bucket %u of %u workers", bucket, n);
+	}
+	pick_destroy(pick);
+}
+
+static void
+c5_table_equals_the_direct_computation_for_all_buckets(void **state)
+{
+	static const weir_worker_id some[] = { 9, 3, 255, 17, 0 };
+	weir_worker_id ids[16];
+
+	(void)state;
+	ids_fill(ids, 16);
+	assert_table(ids, 1);
+	assert_table(ids, 3);
+	assert_table(ids, 16);
+	assert_table(some, ARRAY_LENGTH(some));
+}
+
+static void
+c5_the_order_of_the_workers_changes_no_owner(void **state)
+{
+	static const weir_worker_id up[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	static const weir_worker_id down[] = { 7, 6, 5, 4, 3, 2, 1, 0 };
+
+	(void)state;
+	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++)
+		assert_int_equal(owner_of(bucket, up, 8), owner_of(bucket, down, 8));
+	assert_table(down, 8);
+}
+
+static void
+c5_a_tie_goes_to_the_first_in_pool_order(void **state)
+{
+	/* The same worker twice: all its scores tie. */
+	static const weir_worker_id twins[] = { 5, 5 };
+	struct pick *pick = pick_create_for("rendezvous", twins, 2);
+
+	(void)state;
+	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++) {
+		pick->meta[0].bucket = (uint16_t)bucket;
+		assert_int_equal(pick_at(pick, 0), 0);
+	}
+	pick_destroy(pick);
+}
+
+static void
+c5_the_same_key_five_times_goes_to_one_worker(void **state)
+{
+	const struct weir_config config = rig_config("rendezvous", 7);
+	struct rig *rig = rig_create(&config, 512);
+	weir_worker_id ids[7];
+
+	(void)state;
+	ids_fill(ids, 7);
+	for (int bucket = 0; bucket < 64; bucket++) {
+		const weir_worker_id owner = owner_of((uint32_t)bucket, ids, 7);
+
+		rig->bucket = bucket;
+		assert_routes(rig, owner, owner, owner);
+		assert_routes_singly(rig, owner, owner);
+	}
+	rig_destroy(rig);
+}
+
+/* Routes one packet of each of `n` buckets, spread over all of them, and keeps its worker. */
+static void
+owners_ask(struct rig *rig, weir_worker_id *owners, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		rig->bucket = (int)(i * 8);
+		assert_int_equal(rig_dispatch(rig, 1), 1);
+		owners[i] = rig_last(rig, 1)->charged;
+		rig_work(rig, owners[i], 1);
+	}
+}
+
+#define N_ASKED (WEIR_BUCKETS / 8)
+
+static void
+c5_removing_a_worker_moves_only_its_own_keys(void **state)
+{
+	const struct weir_config config = rig_config("rendezvous", 5);
+	struct rig *rig = rig_create(&config, 2 * N_ASKED);
+	weir_worker_id before[N_ASKED];
+	weir_worker_id after[N_ASKED];
+	uint32_t moved = 0;
+
+	(void)state;
+	owners_ask(rig, before, N_ASKED);
+	assert_int_equal(weir_pool_remove(rig->pool, 2), 0);
+	owners_ask(rig, after, N_ASKED);
+	for (uint32_t i = 0; i < N_ASKED; i++) {
+		assert_int_not_equal(after[i], 2);
+		if (before[i] != 2)
+			assert_int_equal(after[i], before[i]);
+		else
+			moved++;
+	}
+	/* A fifth, within a tenth of it. */
+	assert_in_range(moved, N_ASKED / 5 * 9 / 10, N_ASKED / 5 * 11 / 10);
+	rig_destroy(rig);
+}
+
+static void
+c5_adding_a_worker_moves_a_sixth_of_the_keys_all_to_it(void **state)
+{
+	const struct weir_config config = rig_config("rendezvous", 6);
+	struct rig *rig = rig_create(&config, 2 * N_ASKED);
+	weir_worker_id before[N_ASKED];
+	weir_worker_id after[N_ASKED];
+	uint32_t moved = 0;
+
+	(void)state;
+	assert_int_equal(weir_pool_remove(rig->pool, 5), 0);
+	owners_ask(rig, before, N_ASKED);
+	assert_int_equal(weir_pool_add(rig->pool, 5), 0);
+	assert_int_equal(weir_pool_set_state(rig->pool, 5, WEIR_WORKER_READY), 0);
+	owners_ask(rig, after, N_ASKED);
+	for (uint32_t i = 0; i < N_ASKED; i++) {
+		if (after[i] == before[i])
+			continue;
+		assert_int_equal(after[i], 5);
+		moved++;
+	}
+	assert_in_range(moved, N_ASKED / 6 * 9 / 10, N_ASKED / 6 * 11 / 10);
+	rig_destroy(rig);
+}
+
+static void
+c5_a_stopped_owner_is_passed_over_and_its_keys_alone_move(void **state)
+{
+	const struct weir_config config = rig_config("rendezvous", 3);
+	struct rig *rig = rig_create(&config, 2 * N_ASKED);
+	weir_worker_id before[N_ASKED];
+	weir_worker_id after[N_ASKED];
+
+	(void)state;
+	owners_ask(rig, before, N_ASKED);
+	assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_STOPPED), 0);
+	owners_ask(rig, after, N_ASKED);
+	for (uint32_t i = 0; i < N_ASKED; i++) {
+		assert_int_not_equal(after[i], 0);
+		if (before[i] != 0)
+			assert_int_equal(after[i], before[i]);
+	}
+	rig_destroy(rig);
+}
+
+static void
+c5_packets_that_have_no_flow_share_one_owner_and_are_told_apart(void **state)
+{
+	const struct weir_hash_key key = { { 1, 2 } };
+	const struct weir_config config = rig_config("rendezvous", 4);
+	struct rig *rig = rig_create(&config, 64);
+	struct weir_meta meta = { 0 };
+	struct weir_meta other = { 0 };
+	uint8_t frame[13] = { 0xde, 0xad };
+
+	(void)state;
+	weir_flow_classify(&key, frame, 0, &meta);
+	assert_int_equal(meta.flow_reason, WEIR_FLOW_TRUNCATED_MAC);
+	weir_flow_classify(&key, frame, sizeof(frame), &other);
+	assert_int_equal(other.flow_reason, WEIR_FLOW_TRUNCATED_MAC);
+	assert_int_equal(meta.bucket, other.bucket);
+	rig->bucket = meta.bucket;
+	assert_int_equal(rig_dispatch(rig, 8), 8);
+	for (uint32_t i = 1; i < 8; i++)
+		assert_int_equal(rig_last(rig, 8)[i].charged, rig_last(rig, 8)[0].charged);
+	rig_destroy(rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(c5_fnv1a_golden_values_are_bit_exact),
+		cmocka_unit_test(fnv1a_takes_bytes_as_unsigned),
+		cmocka_unit_test(c5_order_42_goes_to_node_d_with_the_golden_scores),
+		cmocka_unit_test(c5_forty_thousand_keys_spread_as_stated),
+		cmocka_unit_test(c5_removing_the_last_of_eight_moves_exactly_its_2535_of_20000_keys),
+		cmocka_unit_test(c5_table_equals_the_direct_computation_for_all_buckets),
+		cmocka_unit_test(c5_the_order_of_the_workers_changes_no_owner),
+		cmocka_unit_test(c5_a_tie_goes_to_the_first_in_pool_order),
+		cmocka_unit_test(c5_the_same_key_five_times_goes_to_one_worker),
+		cmocka_unit_test(c5_removing_a_worker_moves_only_its_own_keys),
+		cmocka_unit_test(c5_adding_a_worker_moves_a_sixth_of_the_keys_all_to_it),
+		cmocka_unit_test(c5_a_stopped_owner_is_passed_over_and_its_keys_alone_move),
+		cmocka_unit_test(c5_packets_that_have_no_flow_share_one_owner_and_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* round-robin: routable[index mod n], and what else A2 says of the message index. */
+#include "test.h"
+
+#include "pick.h"
+#include "rig.h"
+
+static void
+a3_six_packets_over_three_workers_go_a_b_c_a_b_c(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_routes(rig, 0, 1, 2, 0, 1, 2);
+	rig_destroy(rig);
+}
+
+static void
+a3_a_burst_goes_as_its_packets_would_singly(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_routes_singly(rig, 0, 1, 2, 0);
+	assert_routes(rig, 1, 2, 0, 1);
+	assert_routes_singly(rig, 2, 0, 1);
+	rig_destroy(rig);
+}
+
+static void
+a3_nine_packets_are_exactly_three_each(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_int_equal(rig_dispatch(rig, 9), 9);
+	for (weir_worker_id id = 0; id < 3; id++)
+		assert_int_equal(rig_depth(rig, id), 3);
+	rig_destroy(rig);
+}
+
+static void
+a3_removing_the_middle_worker_leaves_three_each_on_the_others(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_routes(rig, 0, 1, 2);
+	assert_int_equal(weir_pool_remove(rig->pool, 1), 0);
+	/* Index 3 of two: the second one. */
+	assert_routes(rig, 2, 0, 2, 0, 2, 0);
+	assert_int_equal(rig_depth(rig, 0), 1 + 3);
+	assert_int_equal(rig_depth(rig, 1), 1);
+	assert_int_equal(rig_depth(rig, 2), 1 + 3);
+	rig_drain(rig);
+	assert_int_equal(rig_ledger(rig).completed, 9);
+	rig_destroy(rig);
+}
+
+static void
+neighbour_of_a_stopped_worker_gets_no_double_share(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 4);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_int_equal(weir_pool_set_state(rig->pool, 1, WEIR_WORKER_STOPPED), 0);
+	assert_int_equal(rig_dispatch(rig, 30), 30);
+	assert_int_equal(rig_depth(rig, 0), 10);
+	assert_int_equal(rig_depth(rig, 1), 0);
+	assert_int_equal(rig_depth(rig, 2), 10);
+	assert_int_equal(rig_depth(rig, 3), 10);
+	rig_destroy(rig);
+}
+
+static void
+balances_packets_whatever_the_depth(void **state)
+{
+	static const uint32_t depth[] = { 9, 0, 4 };
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	rig_set_depths(rig, depth);
+	weir_message_index_set(rig->dispatcher[0].dispatcher, 0);
+	assert_routes(rig, 0, 1, 2, 0, 1, 2);
+	rig_destroy(rig);
+}
+
+static void
+a1_single_worker_gets_every_packet(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 1);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_routes(rig, 0, 0);
+	rig_destroy(rig);
+}
+
+static void
+a2_death_of_a_worker_leaves_the_index_where_it_was(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+	struct weir_dispatcher *dispatcher = rig->dispatcher[0].dispatcher;
+
+	(void)state;
+	assert_int_equal(rig_dispatch(rig, 4), 4);
+	assert_int_equal(weir_message_index(dispatcher), 4);
+	assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_STOPPED), 0);
+	assert_int_equal(weir_pool_remove(rig->pool, 0), 0);
+	weir_harvest(dispatcher);
+	assert_int_equal(weir_message_index(dispatcher), 4);
+	/* Index 4 of [1, 2] is the first. */
+	assert_routes(rig, 1);
+	assert_int_equal(weir_message_index(dispatcher), 5);
+	rig_destroy(rig);
+}
+
+static void
+a2_index_counts_each_packet_once_whatever_the_burst(void **state)
+{
+	static const uint32_t bursts[] = { 1, 0, 32, 7, 0, 31 };
+	const struct weir_config config = rig_config("round-robin", 5);
+	struct rig *rig = rig_create(&config, 128);
+	uint64_t expected = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(bursts); i++) {
+		assert_int_equal(rig_dispatch(rig, bursts[i]), bursts[i]);
+		expected += bursts[i];
+		assert_int_equal(weir_message_index(rig->dispatcher[0].dispatcher), expected);
+		assert_int_equal(rig_counters(rig, 0).routed, expected);
+	}
+	rig_destroy(rig);
+}
+
+/* Wraps the index at 2^32 and 2^64: every packet goes to some worker, in turn. */
+static void
+a2_index_wraps_and_never_leaves_the_pool(void **state)
+{
+	static const uint64_t starts[] = { UINT64_MAX - 1, (UINT64_C(1) << 32) - 2 };
+
+	(void)state;
+	for (size_t s = 0; s < ARRAY_LENGTH(starts); s++) {
+		for (uint32_t n = 1; n <= WEIR_WORKERS_MAX; n = n < 8 ? n + 1 : n * 2 - 1) {
+			const struct weir_config config = rig_config("round-robin", n);
+			struct rig *rig = rig_create(&config, 64);
+			struct weir_dispatcher *dispatcher = rig->dispatcher[0].dispatcher;
+
+			weir_message_index_set(dispatcher, starts[s]);
+			for (uint32_t i = 0; i < 4; i++)
+				assert_int_equal(rig_dispatch(rig, 1), 1);
+			assert_int_equal(rig_dispatch(rig, 32), 32);
+			assert_true(weir_message_index(dispatcher) == starts[s] + 36);
+			assert_true(rig_last(rig, 36)->charged == starts[s] % n);
+			for (uint32_t i = 0; i < 36; i++)
+				assert_true(rig_last(rig, 36)[i].charged < n);
+			rig_destroy(rig);
+		}
+	}
+}
+
+static void
+a2_index_wraps_at_2_to_the_32_without_a_seam(void **state)
+{
+	const struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	/* 2^32 - 2 mod 3 = 2. */
+	weir_message_index_set(rig->dispatcher[0].dispatcher, (UINT64_C(1) << 32) - 2);
+	assert_routes(rig, 2, 0, 1, 2);
+	assert_routes_singly(rig, 0, 1, 2);
+	rig_destroy(rig);
+}
+
+static void
+chunk_sends_runs_and_counts_every_packet(void **state)
+{
+	struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.chunk = 4;
+	rig = rig_create(&config, 64);
+	/* Picks for indices 0, 4 and 8. */
+	assert_routes(rig, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2);
+	/* The chunk ended with its burst: index 10. */
+	assert_int_equal(weir_message_index(rig->dispatcher[0].dispatcher), 10);
+	assert_routes(rig, 1, 1, 1, 1, 2);
+	rig_destroy(rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a3_six_packets_over_three_workers_go_a_b_c_a_b_c),
+		cmocka_unit_test(a3_a_burst_goes_as_its_packets_would_singly),
+		cmocka_unit_test(a3_nine_packets_are_exactly_three_each),
+		cmocka_unit_test(a3_removing_the_middle_worker_leaves_three_each_on_the_others),
+		cmocka_unit_test(neighbour_of_a_stopped_worker_gets_no_double_share),
+		cmocka_unit_test(balances_packets_whatever_the_depth),
+		cmocka_unit_test(a1_single_worker_gets_every_packet),
+		cmocka_unit_test(a2_death_of_a_worker_leaves_the_index_where_it_was),
+		cmocka_unit_test(a2_index_counts_each_packet_once_whatever_the_burst),
+		cmocka_unit_test(a2_index_wraps_and_never_leaves_the_pool),
+		cmocka_unit_test(a2_index_wraps_at_2_to_the_32_without_a_seam),
+		cmocka_unit_test(chunk_sends_runs_and_counts_every_packet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
