@@ -6,6 +6,7 @@
 #ifndef WEIR_DATAPLANE_APP_H
 #define WEIR_DATAPLANE_APP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,7 +31,7 @@ struct app {
 	struct worker_thread *workers[WEIR_WORKERS_MAX];
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t start_cycles; /* TSC */
-	bool at_rest;	       /* every loop has ended */
+	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */
 	bool sinks_failed;     /* a handler could not do all that it was asked to */
 	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
 	struct status status;  /* control's picture */

@@ -125,8 +125,8 @@ static const struct stage stages[] = {
 	{ "workers", launch_workers, unlaunch_workers },
 	{ "rx cores", launch_rx_cores, unlaunch_rx_cores },
 	{ "port start", ports_start_traffic, NULL },
-	{ "telemetry", telemetry_start, telemetry_end },
 	{ "loops", launch_loops, loops_end },
+	{ "telemetry", telemetry_start, telemetry_end },
 };
 
 #define N_STAGES (sizeof(stages) / sizeof(stages[0]))

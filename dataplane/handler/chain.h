@@ -7,8 +7,11 @@
 
 #include <weir/packet.h>
 
-/* Longer chains are cut: a link that closes a circle must not hold a worker for ever. */
-#define CHAIN_SEGMENTS_MAX 64
+/*
+ * Longer chains are cut: a link that closes a circle must not hold a worker for ever. Twice what
+ * the longest packet, 64 kB, takes of the smallest buffers, 128 bytes of data each.
+ */
+#define CHAIN_SEGMENTS_MAX 1024
 
 static inline uint32_t
 chain_least(uint32_t a, uint32_t b)

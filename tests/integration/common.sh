@@ -4,11 +4,13 @@
 # report, and assertions that print both values. Exit status of a test: 0 passed, 77 skipped for a
 # printed reason, anything else failed. Only processes that the test has started are ended.
 #
-# From meson: WEIR_BINARY, WEIR_TRAFFIC, PCAP_COMPARE, PCAP_MERGE, WEIR_CAPTURES, WEIR_SOURCE_ROOT.
+# From meson: WEIR_BINARY, WEIR_TRAFFIC, PCAP_COMPARE, PCAP_MERGE, WEIR_SOURCE_ROOT. From the user, if
+# at all: WEIR_CAPTURES.
 
 set -u -o pipefail
 export LC_ALL=C
 : "${WEIR_BINARY:?}" "${WEIR_TRAFFIC:?}" "${PCAP_COMPARE:?}" "${PCAP_MERGE:?}" "${WEIR_SOURCE_ROOT:?}"
+: "${WEIR_CAPTURES:=$WEIR_SOURCE_ROOT/../shared/captures}"
 
 TEST_NAME=$(basename "$0" .sh)
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/weir-$TEST_NAME-XXXXXX") || exit 1
@@ -17,6 +19,8 @@ EAL_FOLDER=/var/run/dpdk
 [ "$(id -u)" = 0 ] || EAL_FOLDER=${XDG_RUNTIME_DIR:-/tmp}/dpdk
 RUN_SECONDS=60     # no single run takes longer; a hang is a failure, not a wait for ever
 CLEANUPS=()
+# The system's own where there is one: a version manager's wrapper costs half a second a call.
+PYTHON=$(command -v /usr/bin/python3 || command -v python3) || exit 1
 WEIR_PID=
 WEIR_STATUS=
 
@@ -142,7 +146,7 @@ wait_until() {
 
 # telemetry COMMAND...: the answers of the last started Weir, one JSON text a line.
 telemetry() {
-	python3 - "$EAL_FOLDER/$PREFIX-$RUN_NAME/dpdk_telemetry.v2" "$@" <<'PYTHON'
+	"$PYTHON" - "$EAL_FOLDER/$PREFIX-$RUN_NAME/dpdk_telemetry.v2" "$@" <<'PYTHON'
 import socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
     client.settimeout(10)
@@ -158,7 +162,7 @@ PYTHON
 
 # json FILE EXPRESSION: the value of a Python expression over the JSON object `r`.
 json() {
-	python3 -c 'import json, sys
+	"$PYTHON" -c 'import json, sys
 r = json.load(open(sys.argv[1]))
 print(eval(sys.argv[2]))' "$1" "$2"
 }
@@ -173,7 +177,7 @@ report_check() {
 	local name=$1 untrue
 
 	shift
-	untrue=$(python3 -c 'import json, sys
+	untrue=$("$PYTHON" -c 'import json, sys
 r = json.load(open(sys.argv[1]))
 print("\n".join(e for e in sys.argv[2:] if eval(e) is not True))' "$WORK/$name.json" "$@") ||
 		fail "$name: no report, or it lacks something of: $*"
@@ -199,8 +203,9 @@ captures_found() {
 }
 
 captures_required() {
-	[ -d "${WEIR_CAPTURES:-}" ] ||
-		skip "the captures folder is absent: '${WEIR_CAPTURES:-}' (set WEIR_CAPTURES)"
+	: "${WEIR_CAPTURES:=$WEIR_SOURCE_ROOT/../shared/captures}"
+	[ -d "$WEIR_CAPTURES" ] ||
+		skip "the captures folder is absent: $WEIR_CAPTURES (WEIR_CAPTURES names another)"
 }
 
 packets_in() { # FILE

@@ -6,7 +6,7 @@
 # capture FILE TEXT...: a capture with one packet per word TEXT, at times 1 s, 2 s, ...;
 # TEXT@SECONDS sets the time.
 capture() {
-	python3 - "$@" <<'PYTHON'
+	"$PYTHON" - "$@" <<'PYTHON'
 import struct, sys
 with open(sys.argv[1], "wb") as out:
     out.write(struct.pack("=IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))

@@ -22,7 +22,7 @@ wait_until "packets flow" telemetry_flows
 
 # Into one JSON object: question → answer. The last question shows that the bad ones did no harm.
 telemetry "${GOOD[@]}" "${BAD[@]}" /weir/info >"$WORK/answers" || fail "no answer"
-python3 - "$WORK/answers" "${GOOD[@]}" "${BAD[@]}" last >"$WORK/asked.json" <<'PYTHON'
+"$PYTHON" - "$WORK/answers" "${GOOD[@]}" "${BAD[@]}" last >"$WORK/asked.json" <<'PYTHON'
 import json, sys
 answers = [json.loads(line) for line in open(sys.argv[1])]
 print(json.dumps({"answer": dict(zip(sys.argv[2:], answers, strict=True))}))

@@ -30,7 +30,7 @@ struct dispatcher_thread {
 	uint32_t n_free;
 	uint32_t n_made;
 	uint32_t n_finished;
-	uint64_t completed;	/* by verdict, own count */
+	uint64_t completed; /* by verdict, own count */
 	uint64_t last_number[WEIR_WORKERS_MAX];
 	/* The burst at hand; what was refused of it is offered again. */
 	void *burst[WEIR_BURST_MAX];
@@ -107,8 +107,7 @@ verdict_is_expected(const struct weir_verdict *verdict, uint64_t number)
 	if (expected.kind == 200)
 		expected = weir_verdict_drop(WEIR_REASON_BAD_VERDICT);
 	return verdict->kind == expected.kind && verdict->target == expected.target &&
-	       verdict->data_offset == expected.data_offset &&
-	       verdict->length == expected.length;
+	       verdict->data_offset == expected.data_offset && verdict->length == expected.length;
 }
 
 static void
@@ -131,8 +130,8 @@ packet_finish(struct dispatcher_thread *d, struct stress_packet *packet,
 		check(stress, packet->number > d->last_number[worker], "lane order",
 			packet->number);
 		d->last_number[worker] = packet->number;
-		d->completed += verdict->kind == WEIR_VERDICT_TX ||
-				verdict->kind == WEIR_VERDICT_CONSUMED;
+		d->completed +=
+			verdict->kind == WEIR_VERDICT_TX || verdict->kind == WEIR_VERDICT_CONSUMED;
 	}
 	d->free[d->n_free++] = packet;
 	d->n_finished++;
@@ -307,8 +306,8 @@ static void
 dispatcher_prepare(struct stress *stress, uint32_t id)
 {
 	const struct weir_config *config = &stress->plan->config;
-	const uint32_t n_buffers = config->n_workers * config->lane_size + config->hold_size +
-				   2 * config->burst;
+	const uint32_t n_buffers =
+		config->n_workers * config->lane_size + config->hold_size + 2 * config->burst;
 	struct dispatcher_thread *d = &stress->dispatcher[id];
 
 	d->stress = stress;
@@ -347,8 +346,8 @@ stress_start(struct stress *stress)
 	if (stress->plan->packets_per_change > 0)
 		thread_start(&stress->control, control_main, stress);
 	for (uint32_t i = 0; i < config->n_dispatchers; i++)
-		thread_start(&stress->dispatcher[i].thread, dispatcher_main,
-			&stress->dispatcher[i]);
+		thread_start(
+			&stress->dispatcher[i].thread, dispatcher_main, &stress->dispatcher[i]);
 }
 
 static void
@@ -378,10 +377,8 @@ books_check(struct stress *stress)
 		weir_ledger_add(&ledger, stress->dispatcher[i].dispatcher);
 		completed += stress->dispatcher[i].completed;
 	}
-	check(stress, weir_ledger_gap(&ledger) == 0, "ledger",
-		(uint64_t)weir_ledger_gap(&ledger));
-	check(stress,
-		ledger.received == (uint64_t)config->n_dispatchers * stress->plan->n_packets,
+	check(stress, weir_ledger_gap(&ledger) == 0, "ledger", (uint64_t)weir_ledger_gap(&ledger));
+	check(stress, ledger.received == (uint64_t)config->n_dispatchers * stress->plan->n_packets,
 		"received", ledger.received);
 	check(stress, ledger.completed == completed, "completed", ledger.completed);
 	check(stress, ledger.in_lanes == 0, "in lanes", ledger.in_lanes);
@@ -398,8 +395,7 @@ worker_books_check(struct stress *stress, weir_worker_id id)
 	for (uint32_t i = 0; i < stress->plan->config.n_dispatchers; i++) {
 		struct weir_worker_counters counters;
 
-		weir_dispatcher_worker_counters(
-			stress->dispatcher[i].dispatcher, id, &counters);
+		weir_dispatcher_worker_counters(stress->dispatcher[i].dispatcher, id, &counters);
 		check(stress, counters.lent == counters.harvested, "lent", counters.lent);
 		harvested += counters.harvested;
 	}
@@ -443,8 +439,8 @@ stress_run(const struct stress_plan *plan, uint64_t seed)
 	       "changes\n",
 		failures ? "FAILED" : "ok", config->n_dispatchers, config->n_workers,
 		config->lane_size, config->strategy, config->overflow,
-		config->depth_mode == WEIR_DEPTH_QUEUED ? "queued" : "outstanding",
-		plan->n_packets, atomic_load(&stress->n_changes));
+		config->depth_mode == WEIR_DEPTH_QUEUED ? "queued" : "outstanding", plan->n_packets,
+		atomic_load(&stress->n_changes));
 	fflush(stdout);
 	stress_free(stress);
 	return failures;

@@ -46,8 +46,8 @@ uint16_t pick_at(struct pick *pick, uint64_t index);
 /* Asserts that single picks from `index` on are those of `expected`. */
 void pick_assert(struct pick *pick, uint64_t index, const uint16_t *expected, uint32_t n);
 
-#define assert_picks(pick, index, ...)                                                             \
-	pick_assert(pick, index, (const uint16_t[]) { __VA_ARGS__ },                               \
+#define assert_picks(pick, index, ...)                               \
+	pick_assert(pick, index, (const uint16_t[]) { __VA_ARGS__ }, \
 		sizeof((const uint16_t[]) { __VA_ARGS__ }) / sizeof(uint16_t))
 
 #endif

@@ -311,8 +311,8 @@ rig_work(struct rig *rig, weir_worker_id id, uint32_t max)
 		uint32_t n = w->n_taken - w->completed;
 
 		if (n == 0)
-			n = rig_take(rig, id,
-				max - done < WEIR_BURST_MAX ? max - done : WEIR_BURST_MAX);
+			n = rig_take(
+				rig, id, max - done < WEIR_BURST_MAX ? max - done : WEIR_BURST_MAX);
 		if (n == 0)
 			break;
 		n = n < max - done ? n : max - done;

@@ -15,9 +15,9 @@
 
 /* Whose a packet is. */
 enum rig_owner {
-	RIG_CALLER,     /* not taken over yet, or refused */
+	RIG_CALLER,	/* not taken over yet, or refused */
 	RIG_DISPATCHER, /* taken over: lent or held */
-	RIG_ENDED,      /* came back through finish */
+	RIG_ENDED,	/* came back through finish */
 };
 
 struct rig_packet {
@@ -34,8 +34,8 @@ struct rig_dispatcher {
 	struct weir_dispatcher *dispatcher;
 	struct rig_packet *packets;
 	uint32_t n_packets;
-	uint32_t n_refused;   /* the last so many packets are with the caller */
-	uint32_t n_abandoned; /* refused ones that the caller kept for good */
+	uint32_t n_refused;	   /* the last so many packets are with the caller */
+	uint32_t n_abandoned;	   /* refused ones that the caller kept for good */
 	struct rig_packet **ended; /* in the order of finish */
 	uint32_t n_ended;
 	uint32_t n_finish_calls;
@@ -120,11 +120,11 @@ void rig_assert_routes(struct rig *rig, const weir_worker_id *workers, uint32_t 
 /* The same, each packet as a burst of its own. */
 void rig_assert_routes_singly(struct rig *rig, const weir_worker_id *workers, uint32_t n);
 
-#define assert_routes(rig, ...)                                                                    \
-	rig_assert_routes(rig, (const weir_worker_id[]) { __VA_ARGS__ },                           \
+#define assert_routes(rig, ...)                                          \
+	rig_assert_routes(rig, (const weir_worker_id[]) { __VA_ARGS__ }, \
 		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
-#define assert_routes_singly(rig, ...)                                                             \
-	rig_assert_routes_singly(rig, (const weir_worker_id[]) { __VA_ARGS__ },                    \
+#define assert_routes_singly(rig, ...)                                          \
+	rig_assert_routes_singly(rig, (const weir_worker_id[]) { __VA_ARGS__ }, \
 		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
 
 /* Packets in the lane to `id` that it has not completed, as the worker's counters have it. */

@@ -69,8 +69,8 @@ dispatcher_check(const struct rig *rig, uint32_t id)
 		in_lanes += lane_occupied(&d->dispatcher->lane[i]);
 	}
 	assert_int_equal(weir_in_lanes(d->dispatcher), in_lanes);
-	assert_int_equal(d->n_ended + d->n_written_off + in_lanes + counters.held,
-		counters.received);
+	assert_int_equal(
+		d->n_ended + d->n_written_off + in_lanes + counters.held, counters.received);
 }
 
 void

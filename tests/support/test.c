@@ -22,8 +22,8 @@ test_random_start(const char *name)
 	if (wanted)
 		random.seed = strtoull(wanted, NULL, 0);
 	else
-		assert_int_equal(getrandom(&random.seed, sizeof(random.seed), 0),
-			sizeof(random.seed));
+		assert_int_equal(
+			getrandom(&random.seed, sizeof(random.seed), 0), sizeof(random.seed));
 	print_message("%s: WEIR_TEST_SEED=0x%016llx\n", name, (unsigned long long)random.seed);
 	return random;
 }

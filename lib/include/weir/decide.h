@@ -76,7 +76,8 @@ WEIR_API uint32_t weir_held(const struct weir_dispatcher *dispatcher);
  */
 WEIR_API uint32_t weir_harvest(struct weir_dispatcher *dispatcher);
 
-/** Packets lent and not yet harvested, over all lanes. Caller: the dispatcher's own thread. */
+/** Packets lent and not yet harvested, over all lanes. Any thread; exact on the dispatcher's own.
+ */
 WEIR_API uint32_t weir_in_lanes(const struct weir_dispatcher *dispatcher);
 
 /** What weir_reclaim may do with the packets that a worker was working on. */
