@@ -81,19 +81,56 @@ pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_w
 		dispatcher->last_ns[meta->bucket] = meta->time_ns;
 }
 
-/* There is room. */
+/* Where the packets end, from state->next on, that go where that one goes. */
+static inline uint32_t
+run_find_end(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+{
+	const uint16_t *target = dispatcher->plan.target;
+	const uint32_t n = state->burst->n;
+	uint32_t end = state->next + 1;
+
+	while (end < n && target[end] == target[state->next])
+		end++;
+	return end;
+}
+
+/* Lends the packets up to `end` to one worker, as many as its lane has room for. */
 static inline void
-packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id)
+run_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t end,
+	weir_worker_id id)
 {
 	const struct weir_burst *burst = state->burst;
 	void *const *data = burst->data ? burst->data : burst->packets;
-	const uint32_t i = state->next++;
+	struct lane_producer *lane = &dispatcher->lane[id];
+	struct lane_post *post = &dispatcher->posts[dispatcher->n_posts];
+	const uint32_t room = lane_room(lane);
+	const uint32_t first = state->next;
 
-	dispatcher->posts[dispatcher->n_posts++] = lane_stage(&dispatcher->lane[id],
-		burst->packets[i], (uint64_t)(uintptr_t)data[i], &burst->meta[i]);
+	end = end - first < room ? end : first + room;
+	for (uint32_t i = first; i < end; i++) {
+		*post++ = lane_stage(
+			lane, burst->packets[i], (uint64_t)(uintptr_t)data[i], &burst->meta[i]);
+		if (dispatcher->pins)
+			pin_set(dispatcher, &burst->meta[i], id);
+	}
+	if (burst->workers) {
+		for (uint32_t i = first; i < end; i++)
+			burst->workers[i] = id;
+	}
+	dispatcher->n_posts += end - first;
 	bitset_add(&state->touched, id);
-	if (dispatcher->pins)
-		pin_set(dispatcher, &burst->meta[i], id);
+	state->next = end;
+}
+
+/* The packet at hand found its worker's lane full. Returns how the run goes on. */
+static enum run_end
+packet_retry(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id)
+{
+	if (lane_make_room(dispatcher, id))
+		return RUN_DONE;
+	if (state->burst->workers)
+		state->burst->workers[state->next] = id;
+	return packet_overflow(dispatcher, state, id, dispatcher->drop_reason);
 }
 
 enum run_end
@@ -103,18 +140,15 @@ plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 
 	while (state->next < state->burst->n && run == RUN_DONE) {
 		const uint16_t target = dispatcher->plan.target[state->next];
+		const uint32_t end = run_find_end(dispatcher, state);
 
 		if (unlikely(target == PLAN_HOLD)) {
 			run = packet_hold(dispatcher, state);
 			continue;
 		}
-		if (state->burst->workers)
-			state->burst->workers[state->next] = target;
-		if (likely(lane_room(&dispatcher->lane[target]) > 0) ||
-			lane_make_room(dispatcher, target))
-			packet_lend(dispatcher, state, target);
-		else
-			run = packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
+		run_lend(dispatcher, state, end, target);
+		if (unlikely(state->next < end))
+			run = packet_retry(dispatcher, state, target);
 	}
 	return run;
 }
