@@ -57,8 +57,7 @@ a8_stopped_pool_charges_the_rotation_under_every_strategy_and_policy(void **stat
 			rig = rig_create(&config, 64);
 			for (weir_worker_id id = 0; id < 3; id++)
 				assert_int_equal(
-					weir_pool_set_state(rig->pool, id, WEIR_WORKER_STOPPED),
-					0);
+					weir_pool_set_state(rig->pool, id, WEIR_WORKER_STOPPED), 0);
 			assert_routes(rig, 0, 1, 2);
 			assert_routes_singly(rig, 0, 1, 2);
 			assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_DEAD_WORKER], 6);
@@ -350,10 +349,8 @@ drop_ends_the_chunk_it_falls_into(void **state)
 	 * third is dropped; then for 19, worker 1's; then for 20, worker 2's.
 	 */
 	assert_routes(rig, 0, 0, 0, 0, 1, 1, 1, 1, 2);
-	assert_int_equal(
-		rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
-	assert_int_equal(
-		rig_worker_counters(rig, 0, 1).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
+	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
+	assert_int_equal(rig_worker_counters(rig, 0, 1).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
 	assert_int_equal(rig_depth(rig, 2), 5);
 	rig_destroy(rig);
 }
@@ -421,8 +418,8 @@ worker_counters_beyond_the_pool_are_refused(void **state)
 	struct weir_worker_counters counters;
 
 	(void)state;
-	assert_int_equal(weir_dispatcher_worker_counters(
-				 rig->dispatcher[0].dispatcher, 2, &counters),
+	assert_int_equal(
+		weir_dispatcher_worker_counters(rig->dispatcher[0].dispatcher, 2, &counters),
 		-EINVAL);
 	assert_int_equal(weir_dispatcher_worker_counters(
 				 rig->dispatcher[0].dispatcher, WEIR_WORKER_NONE, &counters),

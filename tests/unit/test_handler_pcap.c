@@ -104,7 +104,7 @@ static void
 chain_that_never_ends_is_cut(void **state)
 {
 	uint8_t memory[64];
-	uint8_t whole[1024];
+	uint8_t whole[8 * CHAIN_SEGMENTS_MAX];
 	struct weir_packet packet = { .data = memory + HEADROOM_BYTES };
 
 	(void)state;

@@ -130,8 +130,8 @@ verdict_out_of_range_is_dropped_as_bad_verdict(void **state)
 		assert_int_equal(rig_last(rig, 1)->verdict.target, WEIR_REASON_BAD_VERDICT);
 		assert_int_equal(rig_counters(rig, 0).dropped[WEIR_REASON_BAD_VERDICT], i + 1);
 	}
-	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_BAD_VERDICT],
-		ARRAY_LENGTH(bad));
+	assert_int_equal(
+		rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_BAD_VERDICT], ARRAY_LENGTH(bad));
 	rig_destroy(rig);
 }
 

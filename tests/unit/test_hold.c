@@ -24,9 +24,7 @@ push(struct hold *hold, uint32_t first, uint32_t n)
 	void *packets[WEIR_BURST_MAX];
 	void *data[WEIR_BURST_MAX];
 	struct weir_meta meta[WEIR_BURST_MAX];
-	const struct weir_burst burst = {
-		.packets = packets, .data = data, .meta = meta, .n = n
-	};
+	const struct weir_burst burst = { .packets = packets, .data = data, .meta = meta, .n = n };
 
 	for (uint32_t i = 0; i < n; i++) {
 		packets[i] = handle_of(first + i);
@@ -255,8 +253,7 @@ what_does_not_fit_into_the_hold_ends_as_held_overflow(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(rig_last(rig, 3)[i].owner, RIG_ENDED);
 		assert_int_equal(rig_last(rig, 3)[i].from, WEIR_WORKER_NONE);
-		assert_int_equal(
-			rig_last(rig, 3)[i].verdict.target, WEIR_REASON_HELD_OVERFLOW);
+		assert_int_equal(rig_last(rig, 3)[i].verdict.target, WEIR_REASON_HELD_OVERFLOW);
 	}
 	rig_destroy(rig);
 }

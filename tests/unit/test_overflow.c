@@ -90,8 +90,7 @@ m5_drop_new_drops_the_arrivals_and_keeps_the_queue(void **state)
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 4), 4);
 	assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
-	assert_int_equal(
-		rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
+	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
 	assert_int_equal(rig_counters(rig, 0).rejected, 0);
 	/* c and d came back before the dispatch returned; a and b survive in order. */
 	assert_int_equal(rig->dispatcher[0].n_ended, 2);

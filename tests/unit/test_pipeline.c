@@ -116,9 +116,9 @@ step_change_pool(struct run *run)
 			run->member[id] = false;
 		}
 	} else if (below(run, 2)) {
-		assert_int_equal(weir_pool_set_state(pool, id,
-					 below(run, 2) ? WEIR_WORKER_DRAINING
-						       : WEIR_WORKER_STOPPED),
+		assert_int_equal(
+			weir_pool_set_state(pool, id,
+				below(run, 2) ? WEIR_WORKER_DRAINING : WEIR_WORKER_STOPPED),
 			0);
 		worker_ceases(run, id);
 	} else {

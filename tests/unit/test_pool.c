@@ -170,8 +170,7 @@ memory_check(const struct weir_config *config)
 			sizeof(struct progress));
 		for (uint32_t d = 0; d < config->n_dispatchers; d++) {
 			const struct lane_producer lane = pool_lane_producer(pool, d, id, NULL);
-			const struct lane_consumer *consumer =
-				&weir_pool_worker(pool, id)->lane[d];
+			const struct lane_consumer *consumer = &weir_pool_worker(pool, id)->lane[d];
 
 			assert_ptr_equal(lane.slots, consumer->slots);
 			assert_ptr_equal(lane.metadata, consumer->metadata);

@@ -318,7 +318,8 @@ main(void)
 		cmocka_unit_test(fnv1a_takes_bytes_as_unsigned),
 		cmocka_unit_test(c5_order_42_goes_to_node_d_with_the_golden_scores),
 		cmocka_unit_test(c5_forty_thousand_keys_spread_as_stated),
-		cmocka_unit_test(c5_removing_the_last_of_eight_moves_exactly_its_2535_of_20000_keys),
+		cmocka_unit_test(
+			c5_removing_the_last_of_eight_moves_exactly_its_2535_of_20000_keys),
 		cmocka_unit_test(c5_table_equals_the_direct_computation_for_all_buckets),
 		cmocka_unit_test(c5_the_order_of_the_workers_changes_no_owner),
 		cmocka_unit_test(c5_a_tie_goes_to_the_first_in_pool_order),

@@ -11,9 +11,9 @@
 
 /* When a reference ends its scan. */
 enum reference_exit {
-	EXIT_NEVER,	/* A6: every worker is looked at */
-	EXIT_AT_ZERO,	/* A9: the first empty worker ends it */
-	EXIT_AT_FLOOR,	/* as designed: what no worker of this burst can be below ends it */
+	EXIT_NEVER,    /* A6: every worker is looked at */
+	EXIT_AT_ZERO,  /* A9: the first empty worker ends it */
+	EXIT_AT_FLOOR, /* as designed: what no worker of this burst can be below ends it */
 };
 
 struct state {
@@ -193,8 +193,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a9_burst_equals_one_by_one_without_early_exit_on_a_million_states),
+		cmocka_unit_test(a9_burst_equals_one_by_one_without_early_exit_on_a_million_states),
 		cmocka_unit_test(
 			a9_burst_equals_one_by_one_with_the_exit_at_zero_on_a_million_states),
 		cmocka_unit_test(

@@ -23,13 +23,13 @@ assert_ids(const weir_worker_id *ids, uint32_t n, const weir_worker_id *expected
 		assert_int_equal(ids[i], expected[i]);
 }
 
-#define assert_members(snapshot, ...)                                                              \
-	assert_ids((snapshot)->member, (snapshot)->n_members,                                      \
-		(const weir_worker_id[]) { __VA_ARGS__ },                                          \
+#define assert_members(snapshot, ...)                         \
+	assert_ids((snapshot)->member, (snapshot)->n_members, \
+		(const weir_worker_id[]) { __VA_ARGS__ },     \
 		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
-#define assert_routable(snapshot, ...)                                                             \
-	assert_ids((snapshot)->routable, (snapshot)->n_routable,                                   \
-		(const weir_worker_id[]) { __VA_ARGS__ },                                          \
+#define assert_routable(snapshot, ...)                           \
+	assert_ids((snapshot)->routable, (snapshot)->n_routable, \
+		(const weir_worker_id[]) { __VA_ARGS__ },        \
 		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
 
 static void
@@ -88,7 +88,7 @@ state_of_no_member_or_of_no_kind_is_refused(void **state)
 	assert_int_equal(weir_pool_set_state(pool, 4, WEIR_WORKER_STOPPED), -ENOENT);
 	assert_int_equal(weir_pool_set_state(pool, WEIR_WORKER_NONE, WEIR_WORKER_STOPPED), -ENOENT);
 	assert_int_equal(weir_pool_set_state(pool, 1, WEIR_WORKER_STATE_COUNT), -EINVAL);
-	assert_int_equal(weir_pool_set_state(pool, 1, (enum weir_worker_state)-1), -EINVAL);
+	assert_int_equal(weir_pool_set_state(pool, 1, (enum weir_worker_state) - 1), -EINVAL);
 	assert_int_equal(weir_pool_remove(pool, 1), 0);
 	assert_int_equal(weir_pool_set_state(pool, 1, WEIR_WORKER_READY), -ENOENT);
 	weir_pool_destroy(pool);

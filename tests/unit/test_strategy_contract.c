@@ -108,8 +108,8 @@ names_are_unique_lower_case_and_found(void **state)
 		const char *name = weir_strategy_at(i)->name;
 
 		assert_true(strlen(name) > 0);
-		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"),
-			strlen(name));
+		assert_int_equal(
+			strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(name));
 		assert_ptr_equal(weir_strategy_find(name), weir_strategy_at(i));
 		for (unsigned int other = 0; other < i; other++)
 			assert_string_not_equal(weir_strategy_at(other)->name, name);
@@ -142,8 +142,8 @@ unknown_name_is_not_found(void **state)
 static void
 flags_are_known_ones(void **state)
 {
-	const uint32_t known = WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS |
-			       WEIR_STRATEGY_READS_FLOW;
+	const uint32_t known =
+		WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_FLOW;
 
 	(void)state;
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
