@@ -192,11 +192,11 @@ pass_prefetch(const struct weir_dispatcher *dispatcher, const struct bitset *mem
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = members->word[w];
 
-		n += (uint32_t)__builtin_popcountll(bits);
 		while (bits) {
 			const uint32_t id = bitset_pop(&bits, w);
 			const struct lane_producer *lane = &dispatcher->lane[id];
 
+			n++;
 			prefetch_read(progress_word(dispatcher->progress[id], dispatcher->id));
 			prefetch_read(&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
 		}

@@ -43,12 +43,13 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-# What the last run said, for the log of a failed test.
+# What the last run said, for the log of a failed test; test_diagnose, if there is one, adds to it.
 last_run_show() {
 	[ -n "${RUN_NAME:-}" ] || return 0
 	echo "--- $RUN_NAME: exit status ${WEIR_STATUS:-none yet}, stderr, then the end of stdout:"
 	tail -n 20 "$WORK/$RUN_NAME.err"
 	tail -n 40 "$WORK/$RUN_NAME.out"
+	! declare -F test_diagnose >/dev/null || test_diagnose
 }
 
 fail() {
@@ -212,13 +213,14 @@ packets_in() { # FILE
 	"$PCAP_COMPARE" "$1" "$1" | sed 's/input \([0-9]*\) packets.*/\1/'
 }
 
-# traffic FILE PACKETS [OPTION...]: seeded traffic of the project's own generator.
+# traffic FILE PACKETS [OPTION...]: traffic of the project's own generator, from TRAFFIC_SEED.
+TRAFFIC_SEED=1
 traffic() {
 	local file=$1 n=$2
 
 	shift 2
-	"$WEIR_TRAFFIC" --packets "$n" --flows $((n < 200 ? n : 200)) --seed 1 "$@" "$file" \
-		>"$WORK/traffic.out" 2>&1 ||
+	"$WEIR_TRAFFIC" --packets "$n" --flows $((n < 200 ? n : 200)) \
+		--seed "$TRAFFIC_SEED" "$@" "$file" >"$WORK/traffic.out" 2>&1 ||
 		fail "weir-traffic: $(cat "$WORK/traffic.out")"
 	assert_equal "packets of weir-traffic" "$n" "$(packets_in "$file")"
 }

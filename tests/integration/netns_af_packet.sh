@@ -8,4 +8,4 @@
 netns_create
 # Neither fragments nor two tags: the driver has the kernel reassemble fragments (its fanout asks for
 # it) and writes every outer tag back as 0x8100.
-live_wire "net_af_packet0,iface=$NETNS_IFACE,framecnt=4096" --mix tcp=40,udp=20,dns=15,ipv6=25
+live_wire "net_af_packet0,iface=$NETNS_IFACE" --mix tcp=40,udp=20,dns=15,ipv6=25
