@@ -94,15 +94,13 @@ burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 uint32_t
 weir_harvest(struct weir_dispatcher *dispatcher)
 {
-	const struct weir_snapshot *before = dispatcher->snapshot;
 	uint32_t finished;
 
 	mirror_sync(dispatcher);
 	dispatcher->reread = (struct bitset) { 0 };
 	finished = harvest_pass(dispatcher);
-	/* What is held waits for a harvest or for another pool: without either nothing changes. */
-	if (unlikely(hold_count(&dispatcher->hold) > 0) &&
-		(finished > 0 || before != dispatcher->snapshot))
+	/* What is held waits for packets to come home or for another pool: else nothing changes. */
+	if (unlikely(hold_count(&dispatcher->hold) > 0) && dispatcher->hold_due)
 		hold_pass(dispatcher);
 	return finished;
 }

@@ -72,6 +72,7 @@ lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id)
 		run_finish(dispatcher, id, index, n, &sums);
 	}
 	if (total > 0) {
+		dispatcher->hold_due = true;
 		counter_add(&tally->ended, total);
 		counter_add(&tally->returned_tx, sums.tx);
 		counter_add(&tally->consumed, sums.consumed);
@@ -256,6 +257,7 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	lane->in_process = 0;
 	lane->capacity = 0;
 	bitset_remove(&dispatcher->outstanding, worker);
+	dispatcher->hold_due = true;
 	counter_add(&dispatcher->tally.ended, n);
 	counter_add(&dispatcher->tally.dropped[reason], n);
 	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);

@@ -82,6 +82,7 @@ hold_pass(struct weir_dispatcher *dispatcher)
 	uint32_t left = hold_count(&dispatcher->hold);
 	bool refused = false;
 
+	dispatcher->hold_due = false;
 	while (left > 0) {
 		const uint32_t max = left < dispatcher->burst ? left : dispatcher->burst;
 		const struct weir_burst burst = hold_front(&dispatcher->hold, max);
@@ -102,6 +103,8 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 {
 	assert(burst->n <= dispatcher->burst);
 	counter_add(&dispatcher->tally.received, burst->n);
+	/* Whatever they were refused for may have changed before they came here. */
+	dispatcher->hold_due = true;
 	for (uint32_t i = 0; i < burst->n; i++) {
 		if (!hold_add(dispatcher, burst, i))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
