@@ -86,6 +86,8 @@ static void
 posts_publish(struct weir_dispatcher *dispatcher)
 {
 	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish_metadata(&dispatcher->posts[i]);
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
 		lane_publish(&dispatcher->posts[i]);
 	dispatcher->n_posts = 0;
 }
@@ -109,9 +111,6 @@ chunk_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uin
 			continue;
 		}
 		packet_stage(dispatcher, lane, state->burst, state->next++);
-		/* Here, not after the burst: a lane read again must not look idle (lane_make_room).
-		 */
-		bitset_add(&state->touched, id);
 	}
 	return RUN_DONE;
 }
