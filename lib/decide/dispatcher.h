@@ -126,9 +126,6 @@ struct weir_dispatcher {
 /* Adopts the pool's current snapshot if it is a new one (edge E1). Once per burst. */
 void mirror_sync(struct weir_dispatcher *dispatcher);
 
-/* Recomputes one worker's mirror entry from its lane. Workers that are not routable have none. */
-void mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id);
-
 /* harvest.c */
 
 /* Reads the progress of every worker that matters, once each; brings home what is completed. */
@@ -160,6 +157,19 @@ lane_depth(const struct weir_dispatcher *dispatcher, const struct lane_producer 
 {
 	return outstanding_to_depth(dispatcher, lane->tail - lane->completed, lane->in_process) +
 	       lane->others;
+}
+
+/* Recomputes one worker's mirror entry from its lane. Workers that are not routable have none. */
+static inline void
+mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	const struct lane_producer *lane = &dispatcher->lane[id];
+	const uint16_t position = dispatcher->snapshot->position[id];
+
+	if (position == WEIR_WORKER_NONE)
+		return;
+	dispatcher->depth[position] = lane_depth(dispatcher, lane);
+	dispatcher->room[position] = lane_room(lane);
 }
 
 #endif

@@ -11,57 +11,66 @@
 /* Ids per cache line of a tail array: each such line is read at most once per pass. */
 #define TAILS_PER_LINE (CACHE_LINE_BYTES / sizeof(uint32_t))
 
-struct verdict_sums {
+/* What came home in a pass: added to the tally once, at its end. */
+struct harvest_sums {
+	uint32_t finished;
 	uint32_t tx;
 	uint32_t consumed;
 };
 
 /*
- * Copies the verdicts of one run out of the worker's memory, then checks the copies: the worker
- * could still change the original.
+ * Counts the drops among verdicts that were read, and makes drops of those out of range. Kept out
+ * of line: most runs have none.
  */
-static void
-verdicts_read(struct weir_dispatcher *dispatcher, const struct weir_verdict *from, uint32_t n,
-	struct worker_tally *tally, struct verdict_sums *sums)
+static __attribute__((noinline)) void
+drops_count(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct weir_verdict verdict = from[i];
+		struct weir_verdict *verdict = &dispatcher->verdicts[i];
 
-		if (verdict.kind == WEIR_VERDICT_TX) {
-			sums->tx++;
-		} else if (verdict.kind == WEIR_VERDICT_CONSUMED) {
-			sums->consumed++;
-		} else {
-			if (verdict.kind != WEIR_VERDICT_DROP ||
-				verdict.target >= WEIR_REASON_COUNT)
-				verdict = weir_verdict_drop(WEIR_REASON_BAD_VERDICT);
-			counter_add(&dispatcher->tally.dropped[verdict.target], 1);
-			counter_add(&tally->dropped[verdict.target], 1);
-		}
-		dispatcher->verdicts[i] = verdict;
+		if (verdict->kind == WEIR_VERDICT_TX || verdict->kind == WEIR_VERDICT_CONSUMED)
+			continue;
+		if (verdict->kind != WEIR_VERDICT_DROP || verdict->target >= WEIR_REASON_COUNT)
+			*verdict = weir_verdict_drop(WEIR_REASON_BAD_VERDICT);
+		counter_add(&dispatcher->tally.dropped[verdict->target], 1);
+		counter_add(&dispatcher->worker_tally[id].dropped[verdict->target], 1);
 	}
 }
 
-/* Brings home the packets of one run of slots: at most a burst, in one piece. */
-static void
+/*
+ * Brings home the packets of one run of slots: at most a burst, in one piece. The verdicts are
+ * copied out of the worker's memory first and the copies checked: the worker could still change
+ * the original.
+ */
+static inline void
 run_finish(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t index, uint32_t n,
-	struct verdict_sums *sums)
+	struct harvest_sums *sums)
 {
-	struct lane_producer *lane = &dispatcher->lane[id];
+	const struct lane_producer *lane = &dispatcher->lane[id];
+	const struct weir_verdict *from = &lane->verdicts[index];
+	struct weir_verdict *to = dispatcher->verdicts;
+	uint32_t tx = 0;
+	uint32_t consumed = 0;
 
-	verdicts_read(dispatcher, &lane->verdicts[index], n, &dispatcher->worker_tally[id], sums);
-	dispatcher->finish(
-		dispatcher->finish_context, &lane->packets[index], dispatcher->verdicts, n, id);
-	lane->harvested += n;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weir_verdict verdict = from[i];
+
+		to[i] = verdict;
+		tx += verdict.kind == WEIR_VERDICT_TX;
+		consumed += verdict.kind == WEIR_VERDICT_CONSUMED;
+	}
+	sums->tx += tx;
+	sums->consumed += consumed;
+	if (unlikely(tx + consumed != n))
+		drops_count(dispatcher, id, n);
+	dispatcher->finish(dispatcher->finish_context, &lane->packets[index], to, n, id);
 }
 
 static uint32_t
-lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id)
+lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
 {
 	struct lane_producer *lane = &dispatcher->lane[id];
-	struct dispatcher_tally *tally = &dispatcher->tally;
 	const uint32_t total = lane->completed - lane->harvested;
-	struct verdict_sums sums = { 0 };
 
 	while (lane->harvested != lane->completed) {
 		const uint32_t index = lane->harvested & (lane->n_slots - 1);
@@ -69,15 +78,10 @@ lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id)
 
 		n = n < lane->n_slots - index ? n : lane->n_slots - index;
 		n = n < WEIR_BURST_MAX ? n : WEIR_BURST_MAX;
-		run_finish(dispatcher, id, index, n, &sums);
+		run_finish(dispatcher, id, index, n, sums);
+		lane->harvested += n;
 	}
-	if (total > 0) {
-		dispatcher->hold_due = true;
-		counter_add(&tally->ended, total);
-		counter_add(&tally->returned_tx, sums.tx);
-		counter_add(&tally->consumed, sums.consumed);
-		counter_add(&dispatcher->worker_tally[id].harvested, total);
-	}
+	sums->finished += total;
 	return total;
 }
 
@@ -121,24 +125,26 @@ progress_accept(struct weir_dispatcher *dispatcher, weir_worker_id id)
 		in_process <= lane->tail - completed ? in_process : lane->tail - completed;
 }
 
-static void
-depth_record(struct weir_dispatcher *dispatcher, weir_worker_id id)
+/* Writes down what the harvest of one worker has found. */
+static inline void
+worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t finished)
 {
 	struct worker_tally *tally = &dispatcher->worker_tally[id];
-	struct lane_producer *lane = &dispatcher->lane[id];
+	const struct lane_producer *lane = &dispatcher->lane[id];
+	const uint64_t harvested = counter_read(&tally->harvested) + finished;
 
-	counter_set(&tally->lent, counter_read(&tally->harvested) +
-					  counter_read(&tally->reclaimed) + lane_occupied(lane));
+	counter_set(&tally->harvested, harvested);
+	counter_set(
+		&tally->lent, harvested + counter_read(&tally->reclaimed) + lane_occupied(lane));
 	counter_set(&tally->depth, lane_depth(dispatcher, lane));
 	counter_set(&tally->max_depth, lane->max_depth);
 }
 
-uint32_t
-harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id)
+static inline void
+worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
 {
 	struct lane_producer *lane = &dispatcher->lane[id];
 	const uint32_t deepest = lane_depth(dispatcher, lane);
-	uint32_t finished;
 
 	/* Own hand-overs have been added since the last reading: now is the depth's peak. */
 	if (deepest > lane->max_depth)
@@ -146,12 +152,28 @@ harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	progress_accept(dispatcher, id);
 	if (dispatcher->n_dispatchers > 1)
 		lane->others = others_backlog(dispatcher, id);
-	finished = lane_harvest(dispatcher, id);
+	worker_record(dispatcher, id, lane_harvest(dispatcher, id, sums));
 	if (lane_occupied(lane) == 0)
 		bitset_remove(&dispatcher->outstanding, id);
 	mirror_restore(dispatcher, id);
-	depth_record(dispatcher, id);
-	return finished;
+}
+
+static uint32_t
+sums_add(struct weir_dispatcher *dispatcher, const struct harvest_sums *sums)
+{
+	counter_add(&dispatcher->tally.ended, sums->finished);
+	counter_add(&dispatcher->tally.returned_tx, sums->tx);
+	counter_add(&dispatcher->tally.consumed, sums->consumed);
+	return sums->finished;
+}
+
+uint32_t
+harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	struct harvest_sums sums = { 0 };
+
+	worker_harvest(dispatcher, id, &sums);
+	return sums_add(dispatcher, &sums);
 }
 
 /* The workers that a pass must read. */
@@ -210,19 +232,18 @@ harvest_pass(struct weir_dispatcher *dispatcher)
 {
 	const struct bitset members = pass_members(dispatcher);
 	const uint32_t n_members = pass_prefetch(dispatcher, &members);
-	uint32_t finished = 0;
+	struct harvest_sums sums = { 0 };
 
 	counter_add(&dispatcher->tally.line_reads, n_members * progress_lines(dispatcher));
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = members.word[w];
 
 		while (bits)
-			finished +=
-				harvest_worker(dispatcher, (weir_worker_id)bitset_pop(&bits, w));
+			worker_harvest(dispatcher, (weir_worker_id)bitset_pop(&bits, w), &sums);
 	}
 	if (dispatcher->n_dispatchers > 1)
 		counter_add(&dispatcher->tally.line_reads, tail_lines_read(dispatcher, &members));
-	return finished;
+	return sums_add(dispatcher, &sums);
 }
 
 /* Ends the packets between harvested and tail of a lane whose worker is gone. */
@@ -257,7 +278,6 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	lane->in_process = 0;
 	lane->capacity = 0;
 	bitset_remove(&dispatcher->outstanding, worker);
-	dispatcher->hold_due = true;
 	counter_add(&dispatcher->tally.ended, n);
 	counter_add(&dispatcher->tally.dropped[reason], n);
 	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);

@@ -5,18 +5,6 @@
  */
 #include "dispatcher.h"
 
-void
-mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id)
-{
-	const struct lane_producer *lane = &dispatcher->lane[id];
-	const uint16_t position = dispatcher->snapshot->position[id];
-
-	if (position == WEIR_WORKER_NONE)
-		return;
-	dispatcher->depth[position] = lane_depth(dispatcher, lane);
-	dispatcher->room[position] = lane_room(lane);
-}
-
 /* What the message index is taken modulo of: with every worker stopped, losses rotate too. */
 static uint32_t
 rotation_divisor(const struct weir_snapshot *snapshot)

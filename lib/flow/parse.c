@@ -416,7 +416,8 @@ weir_flow_classify(const struct weir_hash_key *hash_key, const uint8_t *data, ui
 	struct weir_meta *meta)
 {
 	const struct walk walk = flow_walk(data, length);
-	struct weir_flow_key key = { .n_words = 2 }; /* every kind sets it; not every gcc sees that */
+	struct weir_flow_key key = { .n_words =
+					     2 }; /* every kind sets it; not every gcc sees that */
 
 	key_set(&key, &walk);
 	meta->hash = key_hash(hash_key, &key);

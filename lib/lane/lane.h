@@ -96,19 +96,23 @@ lane_room(const struct lane_producer *lane)
 	return occupied < lane->capacity ? lane->capacity - occupied : 0;
 }
 
-/* A slot that is filled but not yet published: the last step of a lend. */
+/* What is left to do of a lend that was staged: the stores to lines that the worker reads. */
 struct lane_post {
 	lane_slot *slot;
 	uint64_t word;
+	struct weir_meta *metadata; /* NULL when no metadata travels */
+	const struct weir_meta *from;
 };
 
 /*
  * Lends a packet, all but its publication: `data` is what the worker gets, `packet` what harvest
- * gives back. There must be room. The worker sees nothing before lane_publish.
+ * gives back. There must be room. `meta` must stay until lane_publish_metadata. The worker sees
+ * nothing before lane_publish.
  *
- * The two steps are apart so that a burst is published as one: a worker at the producer's heels
- * would otherwise take the slot beside the one that is being written, and each line of slots and
- * metadata would change hands once per packet.
+ * A burst is staged whole, then its metadata copied, then its slots stored. A worker at the
+ * producer's heels would otherwise take the slot beside the one that is being written, and each
+ * line would change hands once per packet; and stores to metadata lines, which the worker's core
+ * had last, would fill the store buffer, where the prefetches of a burst overlap.
  */
 static inline struct lane_post
 lane_stage(struct lane_producer *lane, void *packet, uint64_t data, const struct weir_meta *meta)
@@ -116,12 +120,26 @@ lane_stage(struct lane_producer *lane, void *packet, uint64_t data, const struct
 	const uint32_t seq = lane->tail;
 	const uint32_t index = seq & (lane->n_slots - 1);
 
+	struct weir_meta *metadata = lane->metadata ? &lane->metadata[index] : NULL;
+
+	if (metadata)
+		prefetch_write(metadata);
 	lane->packets[index] = packet;
-	if (lane->metadata)
-		lane->metadata[index] = *meta;
 	lane->tail = seq + 1;
-	return (struct lane_post) { .slot = &lane->slots[index],
-		.word = data << 1 | lane_phase(seq, lane->n_slots) };
+	return (struct lane_post) {
+		.slot = &lane->slots[index],
+		.word = data << 1 | lane_phase(seq, lane->n_slots),
+		.metadata = metadata,
+		.from = meta,
+	};
+}
+
+/* Copies the metadata of a staged lend. Before lane_publish. */
+static inline void
+lane_publish_metadata(const struct lane_post *post)
+{
+	if (post->metadata)
+		*post->metadata = *post->from;
 }
 
 /*

@@ -115,7 +115,8 @@ weir_start() {
 
 weir_is_up() {
 	kill -0 "$WEIR_PID" 2>/dev/null || fail "$RUN_NAME: ended while it was starting"
-	telemetry /weir/rx >/dev/null 2>&1
+	# The EAL's socket is there early and answers null to what is not registered yet.
+	telemetry /weir/info 2>/dev/null | grep -q version
 }
 
 # Waits for WEIR_PID, which was asked to end; its exit status is in WEIR_STATUS.

@@ -59,7 +59,7 @@ void
 test_needs_assertions(void)
 {
 	if (!ASSERTIONS_ARE_ON) {
-		print_message("built with NDEBUG: the library asserts nothing\n");
+		print_message("SKIPPED: the library is built without assertions\n");
 		skip();
 	}
 }

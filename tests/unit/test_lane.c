@@ -91,6 +91,7 @@ bench_lend(struct bench *bench, uint32_t id)
 	const struct lane_post post =
 		lane_stage(&bench->producer, packet_of(id), (uint64_t)id * 16, &meta);
 
+	lane_publish_metadata(&post);
 	lane_publish(&post);
 }
 
@@ -246,6 +247,7 @@ slot_keeps_63_bits_of_the_data(void **state)
 
 	(void)state;
 	post = lane_stage(&bench->producer, NULL, highest, &meta);
+	lane_publish_metadata(&post);
 	lane_publish(&post);
 	assert_true(lane_peek(&bench->worker.lane[0], 0, &data));
 	assert_true(data == highest);

@@ -122,6 +122,8 @@ lane_weir_burst(void *state, const struct weir_burst *burst)
 				(uint64_t)(uintptr_t)burst->packets[i], &burst->meta[i]);
 	}
 	for (uint32_t i = 0; i < burst->n; i++)
+		lane_publish_metadata(&posts[i]);
+	for (uint32_t i = 0; i < burst->n; i++)
 		lane_publish(&posts[i]);
 }
 
