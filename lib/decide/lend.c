@@ -175,6 +175,8 @@ tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 void
 lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 {
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish_metadata(&dispatcher->posts[i]);
 	/* Edge E3: from here on the workers see what the burst has lent. */
 	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
 		lane_publish(&dispatcher->posts[i]);
