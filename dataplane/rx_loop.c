@@ -178,7 +178,7 @@ rx_loop_run(void *argument)
 		uint32_t received = 0;
 
 		rx_core->finished = 0;
-		if (likely(command == LOOP_RUN) && weir_held(rx_core->dispatcher) == 0)
+		if (likely(command == LOOP_RUN) && weir_accepts(rx_core->dispatcher))
 			received = queue_serve(rx_core);
 		else
 			weir_harvest(rx_core->dispatcher);

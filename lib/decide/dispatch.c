@@ -125,7 +125,7 @@ weir_dispatch(struct weir_dispatcher *dispatcher, const struct weir_burst *burst
 	weir_harvest(dispatcher);
 	if (burst->n == 0)
 		return 0;
-	if (likely(!dispatcher->refuses || hold_count(&dispatcher->hold) == 0))
+	if (likely(weir_accepts(dispatcher)))
 		taken = burst_route(dispatcher, &state);
 	counter_add(&dispatcher->tally.bursts, 1);
 	counter_add(&dispatcher->tally.received, taken);

@@ -113,6 +113,12 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 	drops_finish(dispatcher);
 }
 
+bool
+weir_accepts(const struct weir_dispatcher *dispatcher)
+{
+	return !dispatcher->refuses || hold_count(&dispatcher->hold) == 0;
+}
+
 uint32_t
 weir_held(const struct weir_dispatcher *dispatcher)
 {
