@@ -90,6 +90,7 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 	};
 	status->rejected += out->rejected;
 	status->routed += out->routed;
+	status->moves += counters.moves;
 	status->sent += out->sent;
 	status->tx_dropped += counter_read(&tally->tx_full) + counter_read(&tally->bad_verdict);
 	status->depth_visits += out->depth_visits;

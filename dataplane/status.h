@@ -60,6 +60,7 @@ struct status {
 	bool gap_lasts; /* live: the gap has lasted for three periods: packets are lost or leaked */
 	uint64_t rejected;
 	uint64_t routed;
+	uint64_t moves; /* flow buckets that went to another worker than before */
 	uint64_t sent;
 	uint64_t tx_dropped;
 	uint64_t depth_visits;
