@@ -37,6 +37,9 @@ control_catch_signals(void)
 	struct sigaction action = { .sa_handler = signal_handle };
 
 	sigemptyset(&action.sa_mask);
+	/* A sink that meets a limit or a closed pipe is to see an error, not to end the program. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	if (sigaction(SIGINT, &action, NULL) < 0 || sigaction(SIGTERM, &action, NULL) < 0)
 		return -errno;
 	return 0;

@@ -29,7 +29,9 @@ static bool
 rx_cores_drained(const struct app *app)
 {
 	for (uint32_t i = 0; i < app->n_rx_cores; i++) {
-		if (counter_read(&app->rx_cores[i]->tally.drained) == 0)
+		const struct rx_core *rx_core = app->rx_cores[i];
+
+		if (rx_core->started && counter_read(&rx_core->tally.drained) == 0)
 			return false;
 	}
 	return true;

@@ -308,6 +308,24 @@ worker_start(struct worker_thread *thread, uint32_t id)
 	return 0;
 }
 
+/* Nothing is refused from here on for another handler's sake: each may clear its own ground. */
+int
+launch_handlers(struct app *app)
+{
+	char error[256];
+
+	for (uint32_t i = 0; i < app->n_workers; i++) {
+		const struct worker_thread *thread = app->workers[i];
+
+		if (!thread->handler->begin)
+			continue;
+		if (thread->handler->begin(thread->handler_state, error, sizeof(error)) < 0)
+			return options_refuse("--handler",
+				options_handler_of(&app->options, (weir_worker_id)i), "%s", error);
+	}
+	return 0;
+}
+
 int
 launch_loops(struct app *app)
 {
@@ -319,8 +337,10 @@ launch_loops(struct app *app)
 	app->start_cycles = rte_rdtsc();
 	for (uint32_t i = 0; rc == 0 && i < app->n_workers; i++)
 		rc = worker_start(app->workers[i], i);
-	for (uint32_t i = 0; rc == 0 && i < app->n_rx_cores; i++)
+	for (uint32_t i = 0; rc == 0 && i < app->n_rx_cores; i++) {
 		rc = rte_eal_remote_launch(rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
+		app->rx_cores[i]->started = rc == 0;
+	}
 	if (rc < 0)
 		fprintf(stderr, "weir: cannot start the loops: %s\n", strerror(-rc));
 	return rc;

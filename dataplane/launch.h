@@ -28,6 +28,9 @@ void unlaunch_workers(struct app *app);
 int launch_rx_cores(struct app *app);
 void unlaunch_rx_cores(struct app *app);
 
+/* Lets the handlers begin. Returns 0, or -EINVAL after a refusal. */
+int launch_handlers(struct app *app);
+
 /* Starts the loops: workers first, so that what is lent finds a taker. Returns 0 or -errno. */
 int launch_loops(struct app *app);
 

@@ -125,6 +125,7 @@ static const struct stage stages[] = {
 	{ "workers", launch_workers, unlaunch_workers },
 	{ "rx cores", launch_rx_cores, unlaunch_rx_cores },
 	{ "port start", ports_start_traffic, NULL },
+	{ "handlers", launch_handlers, NULL },
 	{ "loops", launch_loops, loops_end },
 	{ "telemetry", telemetry_start, telemetry_end },
 };

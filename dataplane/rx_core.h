@@ -54,7 +54,8 @@ struct rx_core {
 	uint32_t id;
 	uint32_t lcore;
 	uint32_t burst;
-	bool yields; /* shares its CPU with another polling thread: gives way on empty polls */
+	bool started; /* control's note: the loop runs */
+	bool yields;  /* shares its CPU with another polling thread: gives way on empty polls */
 	uint32_t tx_allowed; /* bit per port id that may be sent to */
 	uint16_t tx_queue;
 	uint32_t n_queues;

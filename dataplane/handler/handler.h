@@ -32,6 +32,12 @@ struct handler {
 	 */
 	int (*open)(const struct handler_setup *setup, const char *arguments, void **state,
 		char *error, size_t error_bytes);
+	/*
+	 * The run begins: every worker's handler has been opened. The first moment at which one may
+	 * destroy what an earlier run has left. NULL if there is nothing to do. Returns as `open`.
+	 * Caller: control thread, before the worker starts.
+	 */
+	int (*begin)(void *state, char *error, size_t error_bytes);
 	/* Writes one verdict per packet. Caller: the worker's thread. */
 	void (*process)(void *state, const struct weir_packet *packets, uint32_t n,
 		struct weir_verdict *verdicts);

@@ -5,6 +5,7 @@
  * fails the file keeps the last whole burst, and everything after it is dropped and counted.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,18 +59,32 @@ sink_free(struct pcap_sink *sink)
 	free(sink);
 }
 
-/* Returns 0 or a positive errno. */
+/* Leaves what the file holds alone: the run can still be refused. Returns 0 or a positive errno. */
 static int
 sink_open_file(struct pcap_sink *sink)
 {
-	sink->file = fopen(sink->path, "we");
-	if (sink->file == NULL)
+	const int fd = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	if (fd < 0)
 		return errno;
+	sink->file = fdopen(fd, "w");
+	if (sink->file == NULL) {
+		close(fd);
+		return ENOMEM;
+	}
 	setvbuf(sink->file, sink->buffer, _IOFBF, sizeof(sink->buffer));
 	sink->format = pcap_open_dead_with_tstamp_precision(
 		DLT_EN10MB, SNAPLEN_BYTES, PCAP_TSTAMP_PRECISION_NANO);
-	if (sink->format == NULL)
-		return ENOMEM;
+	return sink->format != NULL ? 0 : ENOMEM;
+}
+
+/* Empties the file and writes its header. Returns 0 or a positive errno. */
+static int
+sink_begin_file(struct pcap_sink *sink)
+{
+	/* What is no regular file has no length to cut. */
+	if (ftruncate(fileno(sink->file), 0) < 0 && errno != EINVAL)
+		return errno;
 	sink->dumper = pcap_dump_fopen(sink->format, sink->file);
 	if (sink->dumper == NULL)
 		return EIO;
@@ -119,6 +134,15 @@ pcap_open_sink(const struct handler_setup *setup, const char *arguments, void **
 	}
 	*state = sink;
 	return 0;
+}
+
+static int
+pcap_begin(void *state, char *error, size_t error_bytes)
+{
+	struct pcap_sink *sink = state;
+	const int error_number = sink_begin_file(sink);
+
+	return error_number == 0 ? 0 : sink_refuse(error, error_bytes, sink->path, error_number);
 }
 
 /* Puts one packet into the stream's buffer; returns the bytes that the file grows by. */
@@ -205,6 +229,7 @@ const struct handler handler_pcap = {
 	.help = "a sink: writes DIR/worker-N.pcap, packets in completion order",
 	.is_sink = true,
 	.open = pcap_open_sink,
+	.begin = pcap_begin,
 	.process = pcap_process,
 	.close = pcap_close_sink,
 };

@@ -156,8 +156,12 @@ weir_dispatcher_destroy(struct weir_dispatcher *dispatcher)
 uint32_t
 weir_in_lanes(const struct weir_dispatcher *dispatcher)
 {
-	return (uint32_t)(counter_read(&dispatcher->tally.lent) -
-			  counter_read(&dispatcher->tally.ended));
+	/* Ended first: a reader on another core then seldom sees more ended than lent; never below
+	 * 0. */
+	const uint64_t ended = counter_read(&dispatcher->tally.ended);
+	const uint64_t lent = counter_read(&dispatcher->tally.lent);
+
+	return lent > ended ? (uint32_t)(lent - ended) : 0;
 }
 
 void

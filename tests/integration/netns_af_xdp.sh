@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../support/netns.sh"
 . "$(dirname "$0")/live_wire.sh"
 
+netns_create
 # AF_XDP is address family 44; Python has no name for it.
 "$PYTHON" -c 'import socket; socket.socket(44, socket.SOCK_RAW)' 2>"$WORK/socket.err" ||
 	skip "the kernel lacks AF_XDP: $(tail -n 1 "$WORK/socket.err")"
-netns_create
 live_wire "net_af_xdp0,iface=$NETNS_IFACE"

@@ -64,6 +64,8 @@ fixture_open(struct fixture *f, const char *spec)
 	assert_int_equal(handler->open(&setup_of_four, handler_arguments(spec), &f->handler_state,
 				 f->error, sizeof(f->error)),
 		0);
+	if (handler->begin != NULL)
+		assert_int_equal(handler->begin(f->handler_state, f->error, sizeof(f->error)), 0);
 	return handler;
 }
 

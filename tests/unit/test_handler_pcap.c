@@ -259,16 +259,23 @@ pcap_makes_its_directory_and_replaces_an_old_file(void **state)
 	}
 }
 
+/* The refusal of whatever is in f->error: one line with the name and the reason. */
+static void
+assert_refusal(struct fixture *f, int error_number, const char *name)
+{
+	assert_non_null(strstr(f->error, name));
+	assert_non_null(strstr(f->error, strerror(error_number)));
+	assert_non_null(strstr(f->error, "a directory that can be written to"));
+	assert_null(strchr(f->error, '\n'));
+}
+
 static void
 assert_sink_refused(struct fixture *f, const char *directory, int error_number, const char *name)
 {
 	assert_int_equal(handler_find("pcap")->open(&setup_of_four, directory, &f->handler_state,
 				 f->error, sizeof(f->error)),
 		-error_number);
-	assert_non_null(strstr(f->error, name));
-	assert_non_null(strstr(f->error, strerror(error_number)));
-	assert_non_null(strstr(f->error, "a directory that can be written to"));
-	assert_null(strchr(f->error, '\n'));
+	assert_refusal(f, error_number, name);
 }
 
 static void
@@ -280,8 +287,45 @@ pcap_refuses_what_cannot_be_written(void **state)
 	snprintf(below, sizeof(below), "%s/absent/deeper", f->directory);
 	assert_sink_refused(f, below, ENOENT, below);
 	assert_sink_refused(f, "/dev/null", ENOTDIR, "/dev/null/worker-2.pcap");
+}
+
+static void
+pcap_finds_a_full_device_when_it_begins(void **state)
+{
+	struct fixture *f = *state;
+	const struct handler *handler = handler_find("pcap");
+
 	assert_int_equal(symlink("/dev/full", f->path), 0);
-	assert_sink_refused(f, f->directory, ENOSPC, f->path);
+	assert_int_equal(handler->open(&setup_of_four, f->directory, &f->handler_state, f->error,
+				 sizeof(f->error)),
+		0);
+	assert_int_equal(handler->begin(f->handler_state, f->error, sizeof(f->error)), -ENOSPC);
+	assert_refusal(f, ENOSPC, f->path);
+	handler->close(f->handler_state, f->error, sizeof(f->error));
+}
+
+/* A run that is refused after the file was opened has taken nothing from an earlier one. */
+static void
+pcap_keeps_what_is_there_until_it_begins(void **state)
+{
+	struct fixture *f = *state;
+	const struct handler *handler = sink_open(f);
+	struct stat before;
+	struct stat after;
+
+	handler->process(f->handler_state, f->packets, N_PACKETS, f->verdicts);
+	fixture_close(f, handler);
+	assert_int_equal(stat(f->path, &before), 0);
+	assert_int_equal(handler->open(&setup_of_four, f->directory, &f->handler_state, f->error,
+				 sizeof(f->error)),
+		0);
+	fixture_close(f, handler);
+	assert_int_equal(stat(f->path, &after), 0);
+	assert_int_equal(after.st_size, before.st_size);
+	assert_true(before.st_size > 0);
+	fixture_close(f, sink_open(f));
+	assert_int_equal(stat(f->path, &after), 0);
+	assert_true(after.st_size < before.st_size);
 }
 
 /* A burst that fails leaves the bursts before it whole, and nothing after it is taken. */
@@ -371,6 +415,8 @@ main(void)
 		HANDLER_TEST(pcap_stores_empty_and_very_long_packets),
 		HANDLER_TEST(pcap_makes_its_directory_and_replaces_an_old_file),
 		HANDLER_TEST(pcap_refuses_what_cannot_be_written),
+		HANDLER_TEST(pcap_finds_a_full_device_when_it_begins),
+		HANDLER_TEST(pcap_keeps_what_is_there_until_it_begins),
 		HANDLER_TEST(pcap_ends_behind_the_last_good_burst_when_a_write_fails),
 		HANDLER_TEST(pcap_survives_a_full_disk),
 	};

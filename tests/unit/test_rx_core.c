@@ -274,8 +274,9 @@ static int
 bench_setup(void **state)
 {
 	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--lcores",
-		"0", "--log-level", "error", prefix, "--vdev", "net_ring0" };
+	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
+		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
+		"net_ring0" };
 
 	(void)state;
 	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
