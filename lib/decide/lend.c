@@ -76,7 +76,7 @@ pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_w
 	dispatcher->n_moves += (pin->flags & PIN_KNOWN) && pin->worker != id;
 	pin->stamp = dispatcher->lane[id].tail;
 	pin->worker = (uint8_t)id;
-	pin->flags = (uint8_t)((pin->flags & ~PIN_PICKED) | PIN_KNOWN);
+	pin->flags = (uint8_t)((pin->flags & ~(PIN_PICKED | PIN_STUCK)) | PIN_KNOWN);
 	if (dispatcher->last_ns)
 		dispatcher->last_ns[meta->bucket] = meta->time_ns;
 }

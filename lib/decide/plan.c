@@ -73,12 +73,18 @@ pin_is_out(const struct weir_dispatcher *dispatcher, const struct pin *pin)
 
 /* Whether a bucket with nothing out stays where it is because it was not silent long enough. */
 static bool
-pin_sticks(const struct weir_dispatcher *dispatcher, const struct pin *pin,
-	const struct weir_meta *meta)
+pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const struct weir_meta *meta)
 {
-	return dispatcher->sticky_ns > 0 && (pin->flags & PIN_KNOWN) &&
-	       dispatcher->snapshot->position[pin->worker] != WEIR_WORKER_NONE &&
-	       meta->time_ns - dispatcher->last_ns[meta->bucket] < dispatcher->sticky_ns;
+	if (dispatcher->sticky_ns == 0)
+		return false;
+	if (pin->flags & PIN_STUCK)
+		return true;
+	if (!(pin->flags & PIN_KNOWN) ||
+		dispatcher->snapshot->position[pin->worker] == WEIR_WORKER_NONE ||
+		meta->time_ns - dispatcher->last_ns[meta->bucket] >= dispatcher->sticky_ns)
+		return false;
+	pin->flags |= PIN_STUCK;
+	return true;
 }
 
 /* Whether a packet must wait behind held ones of its bucket. */
@@ -223,9 +229,8 @@ plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 	for (uint32_t i = 0; i < state->burst->n; i++) {
 		struct pin *pin = &dispatcher->pins[state->burst->meta[i].bucket];
 
-		if (!(pin->flags & PIN_PICKED))
-			continue;
-		pin->flags &= (uint8_t)~PIN_PICKED;
-		pin->stamp = dispatcher->lane[pin->worker].harvested;
+		if (pin->flags & PIN_PICKED)
+			pin->stamp = dispatcher->lane[pin->worker].harvested;
+		pin->flags &= (uint8_t) ~(PIN_PICKED | PIN_STUCK);
 	}
 }

@@ -21,6 +21,8 @@ enum pin_flag {
 	PIN_STAYED = 1u << 1,
 	/* `worker` has had a packet of the bucket. */
 	PIN_KNOWN = 1u << 2,
+	/* A packet of this burst stays with `worker` by stickiness: those behind it must, too. */
+	PIN_STUCK = 1u << 3,
 };
 
 struct pin {
