@@ -116,7 +116,8 @@ pins_prefetch(const struct weir_dispatcher *dispatcher, const struct weir_burst 
 uint32_t
 weir_dispatch(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 {
-	struct dispatch_state state = { .burst = burst };
+	struct dispatch_state state = { .burst = burst,
+		.data = burst->data ? burst->data : burst->packets };
 	uint32_t taken = 0;
 
 	assert(burst->n <= dispatcher->burst);

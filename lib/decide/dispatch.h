@@ -11,9 +11,9 @@
 /* A burst on its way through the pipeline. */
 struct dispatch_state {
 	const struct weir_burst *burst;
-	bool from_hold;	 /* its packets are the hold's oldest */
-	uint32_t next;	 /* first packet not yet taken over */
-	uint32_t n_held; /* packets that went into the hold, or stay there */
+	void *const *data; /* the burst's, or its packets */
+	bool from_hold;	   /* its packets are the hold's oldest */
+	uint32_t next;	   /* first packet not yet taken over */
 	struct bitset touched;
 };
 

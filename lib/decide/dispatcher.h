@@ -111,7 +111,8 @@ struct weir_dispatcher {
 	struct lane_post posts[WEIR_BURST_MAX];
 
 	struct hold hold;
-	bool hold_due; /* since the last pass over the hold, what waits in it may have become free */
+	bool hold_due; /* since the last pass over the hold, what waits in it may have become free
+			*/
 	struct area state_area; /* the strategy's own */
 	struct area pin_area;	/* pins[], last_ns[] */
 	struct plan plan;

@@ -86,7 +86,9 @@ hold_pass(struct weir_dispatcher *dispatcher)
 	while (left > 0) {
 		const uint32_t max = left < dispatcher->burst ? left : dispatcher->burst;
 		const struct weir_burst burst = hold_front(&dispatcher->hold, max);
-		struct dispatch_state state = { .burst = &burst, .from_hold = true };
+		struct dispatch_state state = {
+			.burst = &burst, .data = burst.data, .from_hold = true
+		};
 
 		/* After a refusal the rest goes round untouched, so that the order stays. */
 		if (!refused)

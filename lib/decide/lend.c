@@ -60,96 +60,133 @@ packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	if (!state->from_hold && !hold_add(dispatcher, state->burst, state->next))
 		return packet_overflow(
 			dispatcher, state, WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
-	if (state->burst->workers)
-		state->burst->workers[state->next] = WEIR_WORKER_NONE;
-	state->n_held++;
 	state->next++;
 	return RUN_DONE;
 }
 
-/* The bucket follows this packet from now on, until it is harvested. */
 static inline void
-pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id)
+pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id,
+	uint32_t stamp)
 {
 	struct pin *pin = &dispatcher->pins[meta->bucket];
 
 	dispatcher->n_moves += (pin->flags & PIN_KNOWN) && pin->worker != id;
-	pin->stamp = dispatcher->lane[id].tail;
+	pin->stamp = stamp;
 	pin->worker = (uint8_t)id;
 	pin->flags = (uint8_t)((pin->flags & ~(PIN_PICKED | PIN_STUCK)) | PIN_KNOWN);
 	if (dispatcher->last_ns)
 		dispatcher->last_ns[meta->bucket] = meta->time_ns;
 }
 
-/* Where the packets end, from state->next on, that go where that one goes. */
-static inline uint32_t
-run_find_end(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+/* Tells the caller which worker each packet was charged to, the refused one included. */
+static void
+workers_tell(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
+	uint32_t first)
 {
 	const uint16_t *target = dispatcher->plan.target;
-	const uint32_t n = state->burst->n;
-	uint32_t end = state->next + 1;
 
-	while (end < n && target[end] == target[state->next])
-		end++;
-	return end;
+	for (uint32_t i = first; i < state->burst->n && i <= state->next; i++)
+		state->burst->workers[i] = target[i] == PLAN_HOLD ? WEIR_WORKER_NONE : target[i];
 }
 
-/* Lends the packets up to `end` to one worker, as many as its lane has room for. */
-static inline void
-run_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t end,
-	weir_worker_id id)
+/* Whether the packet with this target can be lent at once. */
+static inline bool
+target_has_room(const struct weir_dispatcher *dispatcher, uint16_t target)
+{
+	return likely(target != PLAN_HOLD) && likely(lane_room(&dispatcher->lane[target]) > 0);
+}
+
+/* Lends packet by packet, up to the first that cannot be lent at once. */
+static void
+packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
 	const struct weir_burst *burst = state->burst;
-	void *const *data = burst->data ? burst->data : burst->packets;
-	struct lane_producer *lane = &dispatcher->lane[id];
+	const uint16_t *target = dispatcher->plan.target;
 	struct lane_post *post = &dispatcher->posts[dispatcher->n_posts];
-	const uint32_t room = lane_room(lane);
-	const uint32_t first = state->next;
+	uint32_t i;
 
-	end = end - first < room ? end : first + room;
-	for (uint32_t i = first; i < end; i++) {
-		*post++ = lane_stage(
-			lane, burst->packets[i], (uint64_t)(uintptr_t)data[i], &burst->meta[i]);
+	for (i = state->next; i < burst->n && target_has_room(dispatcher, target[i]); i++) {
+		struct lane_producer *lane = &dispatcher->lane[target[i]];
+
+		lane_stage(lane, &burst->packets[i], &state->data[i], &burst->meta[i], 1, post++);
+		bitset_add(&state->touched, target[i]);
 		if (dispatcher->pins)
-			pin_set(dispatcher, &burst->meta[i], id);
+			pin_set(dispatcher, &burst->meta[i], target[i], lane->tail);
 	}
-	if (burst->workers) {
-		for (uint32_t i = first; i < end; i++)
-			burst->workers[i] = id;
-	}
-	dispatcher->n_posts += end - first;
-	bitset_add(&state->touched, id);
-	state->next = end;
+	dispatcher->n_posts += i - state->next;
+	state->next = i;
 }
 
-/* The packet at hand found its worker's lane full. Returns how the run goes on. */
-static enum run_end
-packet_retry(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id)
+/* Packets from `first` on that go where that one goes, as many as there is room for; at least one.
+ */
+static inline uint32_t
+run_length(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
+	uint32_t first)
 {
-	if (lane_make_room(dispatcher, id))
+	const uint16_t *target = dispatcher->plan.target;
+	const uint32_t room = lane_room(&dispatcher->lane[target[first]]);
+	const uint32_t left = state->burst->n - first;
+	const uint32_t most = left < room ? left : room;
+	uint32_t n = 1;
+
+	while (n < most && target[first + n] == target[first])
+		n++;
+	return n;
+}
+
+/* As packets_lend, but run by run: with chunks many packets in a row go to one worker. */
+static void
+runs_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const struct weir_burst *burst = state->burst;
+	const uint16_t *target = dispatcher->plan.target;
+	uint32_t i = state->next;
+
+	while (i < burst->n && target_has_room(dispatcher, target[i])) {
+		struct lane_producer *lane = &dispatcher->lane[target[i]];
+		const uint32_t n = run_length(dispatcher, state, i);
+		uint32_t stamp = lane->tail;
+
+		lane_stage(lane, &burst->packets[i], &state->data[i], &burst->meta[i], n,
+			&dispatcher->posts[dispatcher->n_posts]);
+		dispatcher->n_posts += n;
+		bitset_add(&state->touched, target[i]);
+		for (uint32_t k = i; dispatcher->pins && k < i + n; k++)
+			pin_set(dispatcher, &burst->meta[k], target[k], ++stamp);
+		i += n;
+	}
+	state->next = i;
+}
+
+/* The packet at hand cannot be lent at once: it waits, or its lane is full. */
+static enum run_end
+packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const uint16_t target = dispatcher->plan.target[state->next];
+
+	if (target == PLAN_HOLD)
+		return packet_hold(dispatcher, state);
+	if (lane_make_room(dispatcher, target))
 		return RUN_DONE;
-	if (state->burst->workers)
-		state->burst->workers[state->next] = id;
-	return packet_overflow(dispatcher, state, id, dispatcher->drop_reason);
+	return packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
 }
 
 enum run_end
 plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
+	const uint32_t first = state->next;
 	enum run_end run = RUN_DONE;
 
 	while (state->next < state->burst->n && run == RUN_DONE) {
-		const uint16_t target = dispatcher->plan.target[state->next];
-		const uint32_t end = run_find_end(dispatcher, state);
-
-		if (unlikely(target == PLAN_HOLD)) {
-			run = packet_hold(dispatcher, state);
-			continue;
-		}
-		run_lend(dispatcher, state, end, target);
-		if (unlikely(state->next < end))
-			run = packet_retry(dispatcher, state, target);
+		if (dispatcher->chunk == 1)
+			packets_lend(dispatcher, state);
+		else
+			runs_lend(dispatcher, state);
+		if (unlikely(state->next < state->burst->n))
+			run = packet_settle(dispatcher, state);
 	}
+	if (state->burst->workers)
+		workers_tell(dispatcher, state, first);
 	return run;
 }
 
