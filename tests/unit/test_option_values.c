@@ -197,10 +197,10 @@ order_and_depth_mode_have_their_names(void **state)
 	(void)state;
 	assert_accepted(&p, "--order none --depth-mode queued");
 	assert_string_equal(p.options.order, "none");
+	assert_int_equal(p.options.depth_mode, WEIR_DEPTH_QUEUED);
 	assert_accepted(&p, "--order none --order flow --sticky 1000");
 	assert_string_equal(p.options.order, "flow");
 	assert_true(p.options.sticky_usec == 1000);
-	assert_int_equal(p.options.depth_mode, WEIR_DEPTH_QUEUED);
 	assert_accepted(&p, "--depth-mode queued --depth-mode outstanding");
 	assert_int_equal(p.options.depth_mode, WEIR_DEPTH_OUTSTANDING);
 	assert_refusal(&p, "--order strict", "weir: --order strict: allowed flow, none\n");
