@@ -15,6 +15,7 @@
 #include "options.h"
 #include "port.h"
 #include "rx_core.h"
+#include "skew_watch.h"
 #include "status.h"
 #include "topology.h"
 #include "worker_thread.h"
@@ -34,8 +35,9 @@ struct app {
 	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */
 	bool sinks_failed;     /* a handler could not do all that it was asked to */
 	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
-	struct status status;  /* control's picture */
-	struct status before;  /* the one of the last period */
+	struct skew_watch skew;
+	struct status status; /* control's picture */
+	struct status before; /* the one of the last period */
 };
 
 #endif

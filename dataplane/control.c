@@ -139,6 +139,7 @@ control_run(struct app *app)
 	do {
 		tick_sleep();
 		status_collect(app, &app->status);
+		skew_watch_tick(&app->skew, &app->status);
 		period_tick(app, &gap, &next_table_ns);
 	} while (!run_is_over(&watch, &app->options, &app->status));
 }

@@ -26,6 +26,8 @@ config_fill(struct weir_config *config, const struct options *options)
 	config->chunk = options->chunk;
 	config->hold_size = HOLD_SIZE_PKTS;
 	config->depth_mode = options->depth_mode;
+	config->order = strcmp(options->order, "flow") == 0 ? WEIR_ORDER_FLOW : WEIR_ORDER_NONE;
+	config->sticky_ns = options->sticky_usec * 1000;
 	config->strategy = options->strategy;
 	config->overflow = options->overflow;
 	config->seed = options->seed;

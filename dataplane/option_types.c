@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kinds of values that options have: each reads a value and tells what it allows. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,8 +53,10 @@ u32_describe(const struct option_row *row, char *text, size_t n_bytes)
 static void
 u64_describe(const struct option_row *row, char *text, size_t n_bytes)
 {
-	(void)row;
-	snprintf(text, n_bytes, "0 to 2^64 - 1");
+	if (row->max == UINT64_MAX)
+		snprintf(text, n_bytes, "%" PRIu64 " to 2^64 - 1", row->min);
+	else
+		snprintf(text, n_bytes, "%" PRIu64 " to %" PRIu64, row->min, row->max);
 }
 
 /* Zero is allowed whatever the least: it means off, or at once. */

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 #define RX_QUEUES_MAX 64
 #define MBUF_BYTES_MIN 256			/* the headroom, 128, and a short frame */
+#define STICKY_USEC_MAX 3600000000		/* an hour */
 #define SECONDS_MAX 31536000			/* a year */
 #define STATS_PERIOD_MIN_NS UINT64_C(100000000) /* more often, nobody can read the table */
 
@@ -40,7 +42,9 @@ overflow_name_at(unsigned int index)
 static const char *
 order_name_at(unsigned int index)
 {
-	return index == 0 ? "none" : NULL;
+	static const char *const names[] = { "flow", "none" };
+
+	return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
 }
 
 static const char *const depth_mode_names[] = {
@@ -121,12 +125,22 @@ static const struct option_row option_table[] = {
 	{
 		.name = "order",
 		.placeholder = "MODE",
-		.help = "order that is kept; this version keeps none, so packets of a flow may "
-			"overtake each other",
-		.default_text = "none",
+		.help = "flow: packets of a flow that one rx core received never overtake each "
+			"other; none: every packet goes its own way",
+		.default_text = "flow",
 		.type = &option_type_choice,
 		FIELD(order),
 		.name_at = order_name_at,
+	},
+	{
+		.name = "sticky",
+		.placeholder = "USEC",
+		.help = "with order flow, a flow stays with its worker until it was silent that "
+			"long; 0: until its packets are done",
+		.default_text = "0",
+		.type = &option_type_u64,
+		FIELD(sticky_usec),
+		.max = STICKY_USEC_MAX,
 	},
 	{
 		.name = "overflow",
@@ -428,6 +442,17 @@ options_set_defaults(struct options *options)
 
 /* A flow that has an owner goes to it packet by packet, whatever came before. */
 static int
+sticky_check(const struct options *options)
+{
+	char value[24];
+
+	if (options->sticky_usec == 0 || strcmp(options->order, "flow") == 0)
+		return 0;
+	snprintf(value, sizeof(value), "%" PRIu64, options->sticky_usec);
+	return options_refuse("--sticky", value, "0 with --order %s", options->order);
+}
+
+static int
 chunk_check(const struct options *options)
 {
 	const struct weir_strategy *strategy = weir_strategy_find(options->strategy);
@@ -453,5 +478,7 @@ options_parse(struct options *options, int argc, char **argv)
 			return 0;
 	}
 	rc = chunk_check(options);
+	if (rc == 0)
+		rc = sticky_check(options);
 	return rc < 0 ? rc : options_check_handlers(options);
 }

@@ -30,7 +30,8 @@ struct options {
 	uint32_t workers;
 	cpu_set_t worker_cpus; /* empty: not given */
 	const char *strategy;
-	const char *order;
+	const char *order;    /* "flow" or "none" */
+	uint64_t sticky_usec; /* 0 = off */
 	const char *overflow;
 	uint32_t lane_size;
 	uint32_t burst;

@@ -159,6 +159,8 @@ set_totals(json_t *report, const struct app *app, const struct status *status)
 	failed |= set_count(tx, "dropped", status->tx_dropped);
 	failed |= json_object_set_new(report, "tx", tx);
 	failed |= set_count(report, "routed", status->routed);
+	failed |= set_count(report, "moves", status->moves);
+	failed |= set_count(report, "polarisation_alarms", status->skew.alarms);
 	failed |= set_count(report, "rejected", status->rejected);
 	failed |= set_count(report, "missed", status->missed);
 	failed |= set_count(report, "depth_visits", status->depth_visits);

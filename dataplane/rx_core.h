@@ -44,7 +44,9 @@ struct rx_tally {
 	struct counter no_mbuf; /* chains that had to be copied, and there was no buffer: dropped */
 	struct counter loops;
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
-	struct counter flow[WEIR_FLOW_REASON_COUNT]; /* packets by how their flow was found */
+	struct counter flow[WEIR_FLOW_REASON_COUNT];	   /* packets by how their flow was found */
+	struct counter group_all[WEIR_BUCKET_GROUPS];	   /* packets by group of buckets */
+	struct counter group_fallback[WEIR_BUCKET_GROUPS]; /* of these, without ports */
 };
 
 static_assert(RTE_MAX_ETHPORTS <= 32, "rx_core.tx_ports has a bit for every port");

@@ -35,6 +35,16 @@ packet_time_ns(const struct rx_core *rx_core, const struct rx_queue *queue,
 }
 
 static inline void
+flow_count(struct rx_tally *tally, const struct weir_meta *meta)
+{
+	const uint32_t group = weir_bucket_group(meta->bucket);
+
+	counter_add(&tally->flow[meta->flow_reason], 1);
+	counter_add(&tally->group_all[group], 1);
+	counter_add(&tally->group_fallback[group], meta->flow_reason != WEIR_FLOW_PORTS);
+}
+
+static inline void
 packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t i, uint64_t now_ns)
 {
 	const struct rte_mbuf *packet = rx_core->rx_packets[i];
@@ -49,7 +59,7 @@ packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t 
 		.flags = packet->nb_segs > 1 ? WEIR_META_CHAIN : 0,
 	};
 	weir_flow_classify(&rx_core->hash_key, data, packet->data_len, meta);
-	counter_add(&rx_core->tally.flow[meta->flow_reason], 1);
+	flow_count(&rx_core->tally, meta);
 	rx_core->data[i] = rte_pktmbuf_mtod(packet, void *);
 }
 
@@ -178,7 +188,7 @@ rx_loop_run(void *argument)
 		uint32_t received = 0;
 
 		rx_core->finished = 0;
-		if (likely(command == LOOP_RUN) && weir_held(rx_core->dispatcher) == 0)
+		if (likely(command == LOOP_RUN) && weir_accepts(rx_core->dispatcher))
 			received = queue_serve(rx_core);
 		else
 			weir_harvest(rx_core->dispatcher);

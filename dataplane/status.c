@@ -90,12 +90,17 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 	};
 	status->rejected += out->rejected;
 	status->routed += out->routed;
+	status->moves += counters.moves;
 	status->sent += out->sent;
 	status->tx_dropped += counter_read(&tally->tx_full) + counter_read(&tally->bad_verdict);
 	status->depth_visits += out->depth_visits;
 	status->line_reads += out->line_reads;
 	for (unsigned int i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
 		status->flow[i] += counter_read(&tally->flow[i]);
+	for (unsigned int i = 0; i < WEIR_BUCKET_GROUPS; i++) {
+		status->use.all[i] += counter_read(&tally->group_all[i]);
+		status->use.fallback[i] += counter_read(&tally->group_fallback[i]);
+	}
 }
 
 static void
@@ -189,5 +194,6 @@ status_collect(const struct app *app, struct status *status)
 	rx_cores_collect(app, status);
 	queues_collect(app, status);
 	workers_collect(app, status);
+	status->skew = skew_watch_read(&app->skew);
 	status->ledger_ok = weir_ledger_gap(&status->ledger) == 0 && ends_agree(status);
 }

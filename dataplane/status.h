@@ -51,6 +51,15 @@ struct status_worker {
 	double busy_ratio; /* busy share of the time since the start, 0 to 1 */
 };
 
+/* How evenly the flow hash spread the last window; see weir_polarisation_judge. */
+struct status_skew {
+	uint64_t alarms; /* windows that rang, since the start */
+	bool rings;	 /* the last one did */
+	uint32_t entropy_millibits;
+	uint32_t top_permille; /* share of the most used 256th of the buckets */
+	uint8_t reason;	       /* enum weir_flow_reason: the commonest fallback of the window */
+};
+
 struct status {
 	uint64_t time_ns;     /* since the start, monotonic */
 	uint64_t time_cycles; /* likewise, TSC */
@@ -60,12 +69,15 @@ struct status {
 	bool gap_lasts; /* live: the gap has lasted for three periods: packets are lost or leaked */
 	uint64_t rejected;
 	uint64_t routed;
+	uint64_t moves; /* flow buckets that went to another worker than before */
 	uint64_t sent;
 	uint64_t tx_dropped;
 	uint64_t depth_visits;
 	uint64_t line_reads;
 	uint64_t missed;
 	uint64_t flow[WEIR_FLOW_REASON_COUNT];
+	struct weir_bucket_use use; /* of flow buckets */
+	struct status_skew skew;    /* the last window that control has judged */
 	uint32_t n_queues;
 	uint32_t n_rx;
 	uint32_t n_workers;

@@ -293,6 +293,20 @@ print_ledger(const struct table *table)
 		print_ledger_fault(table);
 }
 
+/* Live only: says why packets gather on one worker, while they do. */
+static void
+print_skew(const struct table *table)
+{
+	const struct status_skew *skew = &table->now->skew;
+
+	if (!skew->rings || table->now->at_rest)
+		return;
+	fprintf(table->out,
+		"%10s  %u.%u%% of the packets hash into one 256th of the buckets, most by %s\n",
+		"POLARISED", skew->top_permille / 10, skew->top_permille % 10,
+		weir_flow_reason_name(skew->reason));
+}
+
 /* ---- the final table's words ---- */
 
 static void
@@ -352,6 +366,12 @@ print_facts(const struct table *table, const struct app *app)
 			"times that a full lane made a packet wait", NULL);
 	print_dropped(table);
 	print_flow(table);
+	if (now->moves)
+		print_fact(table, "moved", now->moves, "times that a flow went to another worker",
+			NULL);
+	if (now->skew.alarms)
+		print_fact(table, "polarised", now->skew.alarms,
+			"seconds in which the flow hash could not spread the traffic", NULL);
 	fprintf(table->out, "%10s  %" PRIu64 "\n", "seed", app->options.seed);
 	if (app->n_stuck)
 		print_fact(table, "stuck", app->n_stuck,
@@ -375,6 +395,7 @@ print_page(const struct table *table, const struct app *app)
 	print_workers(table);
 	print_rx_cores(table);
 	print_ledger(table);
+	print_skew(table);
 	if (!table->before)
 		print_facts(table, app);
 	fputc('\n', table->out);

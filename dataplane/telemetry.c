@@ -110,6 +110,13 @@ static void
 add_totals(struct rte_tel_data *reply, struct rte_tel_data *names, const struct status *status)
 {
 	rte_tel_data_add_dict_u64(reply, "routed", status->routed);
+	rte_tel_data_add_dict_u64(reply, "moves", status->moves);
+	rte_tel_data_add_dict_u64(reply, "polarisation_alarms", status->skew.alarms);
+	rte_tel_data_add_dict_u64(reply, "polarised", status->skew.rings);
+	rte_tel_data_add_dict_u64(
+		reply, "bucket_entropy_millibits", status->skew.entropy_millibits);
+	rte_tel_data_add_dict_string(
+		reply, "commonest_fallback", weir_flow_reason_name(status->skew.reason));
 	rte_tel_data_add_dict_u64(reply, "rejected", status->rejected);
 	rte_tel_data_add_dict_u64(reply, "missed", status->missed);
 	rte_tel_data_add_dict_u64(reply, "tx_sent", status->sent);

@@ -49,6 +49,22 @@ state_init(struct weir_dispatcher *dispatcher)
 	return 0;
 }
 
+static int
+pins_init(struct weir_dispatcher *dispatcher)
+{
+	const size_t pin_bytes = WEIR_BUCKETS * sizeof(struct pin);
+	const size_t time_bytes = dispatcher->sticky_ns > 0 ? WEIR_BUCKETS * sizeof(uint64_t) : 0;
+
+	if (dispatcher->pool->config.order == WEIR_ORDER_NONE)
+		return 0;
+	if (area_allocate(&dispatcher->pin_area, pin_bytes + time_bytes) < 0)
+		return -ENOMEM;
+	dispatcher->pins = dispatcher->pin_area.memory;
+	if (time_bytes > 0)
+		dispatcher->last_ns = (uint64_t *)(dispatcher->pins + WEIR_BUCKETS);
+	return 0;
+}
+
 /* Dispatchers start their rotations apart, so that independent round-robins do not clump. */
 static void
 pick_init(struct weir_dispatcher *dispatcher)
@@ -79,6 +95,9 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.refuses = pool->overflow->refuses,
 		.drop_reason = pool->overflow->reason,
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
+		.owns_flows = pool->strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
+		.reads_metadata = pool->strategy->flags & WEIR_STRATEGY_READS_FLOW,
+		.sticky_ns = config->sticky_ns,
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 	};
 	pick_init(dispatcher);
@@ -88,6 +107,7 @@ static void
 dispatcher_free(struct weir_dispatcher *dispatcher)
 {
 	hold_fini(&dispatcher->hold);
+	area_free(&dispatcher->pin_area);
 	area_free(&dispatcher->state_area);
 	area_free(&dispatcher->lane_area);
 	free(dispatcher);
@@ -112,7 +132,7 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher_init(dispatcher, pool, id);
 	dispatcher->finish = finish;
 	dispatcher->finish_context = context;
-	if (lanes_init(dispatcher) < 0 || state_init(dispatcher) < 0 ||
+	if (lanes_init(dispatcher) < 0 || state_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
 		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;
@@ -158,6 +178,7 @@ weir_dispatcher_counters(
 		.returned_tx = counter_read(&tally->returned_tx),
 		.consumed = counter_read(&tally->consumed),
 		.held = counter_read(&tally->held),
+		.moves = counter_read(&tally->moves),
 		.depth_visits = counter_read(&tally->depth_visits),
 		.line_reads = counter_read(&tally->line_reads),
 		.bursts = counter_read(&tally->bursts),

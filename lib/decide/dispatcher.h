@@ -2,8 +2,10 @@
 /*
  * The dispatcher's private half: one thread's, but for the counters, which anyone may read.
  *
- *   dispatcher.c  creation, counters           dispatch.c  the burst pipeline
- *   mirror.c      snapshot → mirror            harvest.c   progress → mirror, packets come home
+ *   dispatcher.c  creation, counters           dispatch.c   the burst pipeline
+ *   mirror.c      snapshot → mirror            plan.c       where each packet goes
+ *   harvest.c     progress → mirror,           lend.c       into lanes, or overflow
+ *                 packets come home            hold_pass.c  what waits, in its order
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
@@ -16,6 +18,7 @@
 #include "counter.h"
 #include "fastmod.h"
 #include "hold.h"
+#include "pin.h"
 #include "pool.h"
 
 /* What is counted of one worker; the dispatcher writes it once per harvest of that worker. */
@@ -38,6 +41,7 @@ struct dispatcher_tally {
 	struct counter returned_tx;
 	struct counter consumed;
 	struct counter held;
+	struct counter moves;
 	struct counter depth_visits;
 	struct counter line_reads;
 	struct counter bursts;
@@ -49,6 +53,19 @@ struct drop_list {
 	uint32_t n;
 	void *packets[WEIR_BURST_MAX];
 	struct weir_verdict verdicts[WEIR_BURST_MAX];
+};
+
+/* A packet that must wait: no worker's id, and below the numbers that plan.c uses for picks. */
+#define PLAN_HOLD ((uint16_t)0x7fff)
+
+/* Where each packet of the burst at hand goes. */
+struct plan {
+	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or PLAN_HOLD */
+	bool asked[WEIR_BURST_MAX];	 /* by packet: the strategy was asked for it (order flow) */
+	uint32_t n_asked;
+	uint16_t position[WEIR_BURST_MAX];	   /* by packet that asked: the answer */
+	uint16_t pick[WEIR_BURST_MAX];		   /* by chunk: the strategy's words */
+	struct weir_meta metadata[WEIR_BURST_MAX]; /* of the packets that ask, in one piece */
 };
 
 struct weir_dispatcher {
@@ -64,6 +81,12 @@ struct weir_dispatcher {
 	bool refuses;		 /* policy: a refusal ends the dispatch */
 	uint8_t drop_reason;	 /* policy: what a drop is counted as */
 	bool counts_in_process;	 /* depth mode outstanding */
+	bool owns_flows;	 /* strategy: a flow has one owner */
+	bool reads_metadata;	 /* strategy: looks at the packets' metadata */
+	uint64_t sticky_ns;	 /* a bucket stays until it was silent that long; 0 = off */
+	struct pin *pins;	 /* order flow: by bucket; NULL with order none */
+	uint64_t *last_ns;	 /* with sticky_ns: by bucket, arrival of its last packet */
+	uint64_t n_moves;	 /* buckets that went to another worker than before */
 	_Atomic uint32_t *tails; /* own tail array; NULL with one dispatcher */
 	struct progress *progress[WEIR_WORKERS_MAX];
 
@@ -88,8 +111,11 @@ struct weir_dispatcher {
 	struct lane_post posts[WEIR_BURST_MAX];
 
 	struct hold hold;
+	bool hold_due; /* since the last pass over the hold, what waits in it may have become free
+			*/
 	struct area state_area; /* the strategy's own */
-	uint16_t picks[WEIR_BURST_MAX];
+	struct area pin_area;	/* pins[], last_ns[] */
+	struct plan plan;
 	struct weir_verdict verdicts[WEIR_BURST_MAX];
 	struct drop_list drops;
 

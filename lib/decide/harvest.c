@@ -82,6 +82,7 @@ lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harve
 		lane->harvested += n;
 	}
 	sums->finished += total;
+	dispatcher->hold_due |= total > 0;
 	return total;
 }
 
@@ -278,6 +279,7 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	lane->in_process = 0;
 	lane->capacity = 0;
 	bitset_remove(&dispatcher->outstanding, worker);
+	dispatcher->hold_due = true;
 	counter_add(&dispatcher->tally.ended, n);
 	counter_add(&dispatcher->tally.dropped[reason], n);
 	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);

@@ -105,33 +105,40 @@ struct lane_post {
 };
 
 /*
- * Lends a packet, all but its publication: `data` is what the worker gets, `packet` what harvest
- * gives back. There must be room. `meta` must stay until lane_publish_metadata. The worker sees
- * nothing before lane_publish.
+ * Lends `n` packets of a burst, all but their publication: data[i] is what the worker gets,
+ * packets[i] what harvest gives back. There must be room. `meta` must stay until
+ * lane_publish_metadata. The worker sees nothing before lane_publish.
  *
  * A burst is staged whole, then its metadata copied, then its slots stored. A worker at the
  * producer's heels would otherwise take the slot beside the one that is being written, and each
  * line would change hands once per packet; and stores to metadata lines, which the worker's core
  * had last, would fill the store buffer, where the prefetches of a burst overlap.
  */
-static inline struct lane_post
-lane_stage(struct lane_producer *lane, void *packet, uint64_t data, const struct weir_meta *meta)
+static inline void
+lane_stage(struct lane_producer *lane, void *const *packets, void *const *data,
+	const struct weir_meta *meta, uint32_t n, struct lane_post *posts)
 {
-	const uint32_t seq = lane->tail;
-	const uint32_t index = seq & (lane->n_slots - 1);
+	/* In locals: the stores below could change the lane, as far as the compiler knows. */
+	lane_slot *const slots = lane->slots;
+	struct weir_meta *const metadata = lane->metadata;
+	void **const handles = lane->packets;
+	const uint32_t n_slots = lane->n_slots;
+	const uint32_t tail = lane->tail;
 
-	struct weir_meta *metadata = lane->metadata ? &lane->metadata[index] : NULL;
+	lane->tail = tail + n;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t index = (tail + i) & (n_slots - 1);
 
-	if (metadata)
-		prefetch_write(metadata);
-	lane->packets[index] = packet;
-	lane->tail = seq + 1;
-	return (struct lane_post) {
-		.slot = &lane->slots[index],
-		.word = data << 1 | lane_phase(seq, lane->n_slots),
-		.metadata = metadata,
-		.from = meta,
-	};
+		if (metadata)
+			prefetch_write(&metadata[index]);
+		handles[index] = packets[i];
+		posts[i] = (struct lane_post) {
+			.slot = &slots[index],
+			.word = (uint64_t)(uintptr_t)data[i] << 1 | lane_phase(tail + i, n_slots),
+			.metadata = metadata ? &metadata[index] : NULL,
+			.from = &meta[i],
+		};
+	}
 }
 
 /* Copies the metadata of a staged lend. Before lane_publish. */

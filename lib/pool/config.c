@@ -7,7 +7,7 @@
 
 #include "pool.h"
 
-#define HOLD_SIZE_MAX (1u << 20)
+#define HOLD_SIZE_MAX UINT16_MAX /* struct pin counts the held of one bucket in 16 bits */
 
 struct range {
 	const char *field;
@@ -127,6 +127,27 @@ depth_mode_check(const struct weir_config *config, struct weir_config_error *err
 	return -EINVAL;
 }
 
+static int
+order_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	char value[24];
+
+	if (config->order != WEIR_ORDER_NONE && config->order != WEIR_ORDER_FLOW) {
+		snprintf(value, sizeof(value), "%d", (int)config->order);
+		error_set(error, "order", value);
+		error_allow(error, "WEIR_ORDER_NONE");
+		error_allow(error, "WEIR_ORDER_FLOW");
+		return -EINVAL;
+	}
+	if (config->sticky_ns > 0 && config->order == WEIR_ORDER_NONE) {
+		snprintf(value, sizeof(value), "%" PRIu64, config->sticky_ns);
+		error_set(error, "sticky_ns", value);
+		error_allow(error, "0 with order none: nothing sticks there");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 weir_config_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -139,6 +160,8 @@ weir_config_check(const struct weir_config *config, struct weir_config_error *er
 			return -EINVAL;
 	}
 	if (strategy_check(config, error) < 0 || overflow_check(config, error) < 0)
+		return -EINVAL;
+	if (order_check(config, error) < 0)
 		return -EINVAL;
 	return depth_mode_check(config, error);
 }

@@ -16,6 +16,8 @@ status_fill(struct report_fixture *f)
 	s->ledger_ok = true;
 	s->rejected = 101;
 	s->routed = 102;
+	s->moves = 103;
+	s->skew.alarms = 104;
 	s->sent = 103;
 	s->tx_dropped = 104;
 	s->depth_visits = 105;

@@ -14,6 +14,26 @@ payload_answer(const struct rig_packet *packet, weir_worker_id worker)
 	return ~(uint64_t)packet->id ^ (uint64_t)worker << 40;
 }
 
+/* Lanes keep the order of arrival, unless packets of other buckets went on while these waited. */
+static void
+order_check(struct rig_dispatcher *d, const struct rig_packet *packet)
+{
+	char words[256];
+
+	if (packet->verdict.kind != WEIR_VERDICT_DROP)
+		order_oracle_end(
+			&d->order, packet->meta.bucket, (uint64_t)packet->id + 1, packet->from);
+	if (d->rig->config.order == WEIR_ORDER_FLOW) {
+		if (d->order.n_inversions > 0) {
+			order_oracle_say(&d->order, words, sizeof(words));
+			fail_msg("%s", words);
+		}
+		return;
+	}
+	assert_true(packet->id >= d->next_id[packet->from]);
+	d->next_id[packet->from] = packet->id + 1;
+}
+
 static void
 packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct weir_verdict *verdict,
 	weir_worker_id worker)
@@ -29,8 +49,7 @@ packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct wei
 		return;
 	}
 	assert_true(worker < d->rig->config.n_workers);
-	assert_true(packet->id >= d->next_id[worker]);
-	d->next_id[worker] = packet->id + 1;
+	order_check(d, packet);
 	if (packet->charged != WEIR_WORKER_NONE)
 		assert_int_equal(packet->charged, worker);
 	/* A drop may be the dispatcher's own, of a packet that its worker never saw. */
@@ -74,8 +93,11 @@ rig_dispatcher_create(struct rig *rig, uint32_t id)
 	d->rig = rig;
 	d->packets = calloc(rig->max_packets, sizeof(*d->packets));
 	d->ended = calloc(rig->max_packets, sizeof(struct rig_packet *));
+	d->held = calloc(WEIR_BUCKETS, sizeof(*d->held));
 	assert_non_null(d->packets);
 	assert_non_null(d->ended);
+	assert_non_null(d->held);
+	assert_int_equal(order_oracle_init(&d->order), 0);
 	d->dispatcher = weir_dispatcher_create(rig->pool, id, rig_finish, d);
 	assert_non_null(d->dispatcher);
 }
@@ -108,14 +130,17 @@ rig_dispatcher_destroy(struct rig_dispatcher *d)
 	weir_dispatcher_destroy(d->dispatcher);
 	for (uint32_t i = 0; i < d->n_packets; i++)
 		assert_int_not_equal(d->packets[i].owner, RIG_DISPATCHER);
+	order_oracle_fini(&d->order);
 	free(d->packets);
 	free(d->ended);
+	free(d->held);
 }
 
 void
 rig_destroy(struct rig *rig)
 {
 	rig_drain(rig);
+	rig_check_pins(rig);
 	for (uint32_t i = 0; i < rig->config.n_dispatchers; i++)
 		rig_dispatcher_destroy(&rig->dispatcher[i]);
 	weir_pool_destroy(rig->pool);
@@ -123,8 +148,34 @@ rig_destroy(struct rig *rig)
 	free(rig);
 }
 
+uint16_t
+rig_bucket(uint32_t number)
+{
+	/* An odd factor: successive numbers visit every bucket once. */
+	return (uint16_t)(number * 40503);
+}
+
+/* The lesser of two draws: buckets of low numbers come more often, as large flows do. */
+static uint32_t
+bucket_draw(const struct rig *rig, uint32_t id)
+{
+	const uint64_t random = rng_at(rig->config.seed, id);
+	const uint32_t one = rng_below(random, rig->n_buckets);
+	const uint32_t other = rng_below(random << 32, rig->n_buckets);
+
+	return one < other ? one : other;
+}
+
+static uint16_t
+packet_bucket(const struct rig *rig, uint32_t id)
+{
+	if (rig->bucket >= 0)
+		return (uint16_t)rig->bucket;
+	return rig_bucket(rig->n_buckets > 0 ? bucket_draw(rig, id) : id);
+}
+
 static void
-packet_make(struct rig *rig, struct rig_dispatcher *d)
+packet_make(struct rig *rig, struct rig_dispatcher *d, uint16_t bucket)
 {
 	const uint32_t id = d->n_packets;
 	struct rig_packet *packet = &d->packets[d->n_packets++];
@@ -136,15 +187,15 @@ packet_make(struct rig *rig, struct rig_dispatcher *d)
 		.from = WEIR_WORKER_NONE,
 		.payload = id,
 		.meta = {
-			.time_ns = id,
+			.time_ns = rig->time_ns > 0 ? rig->time_ns : id,
 			.length = 60 + id % 1400,
 			.segment_length = 60 + id % 1400,
 			.port = (uint16_t)(id % 7),
-			/* An odd factor: successive ids visit every bucket once. */
-			.bucket = (uint16_t)(rig->bucket >= 0 ? (uint32_t)rig->bucket : id * 40503),
+			.bucket = bucket,
+			/* Flows that share a bucket share nothing else. */
+			.hash = (uint64_t)bucket << 48 | id,
 		},
 	};
-	packet->meta.hash = (uint64_t)packet->meta.bucket << 48;
 }
 
 /* The refused packets as a burst; `handles` and the rest are the caller's arrays. */
@@ -206,7 +257,19 @@ rig_dispatch_from(struct rig *rig, uint32_t dispatcher, uint32_t n)
 	/* What was refused comes first: retry it or hold it. */
 	assert_int_equal(d->n_refused, 0);
 	for (uint32_t i = 0; i < n; i++)
-		packet_make(rig, d);
+		packet_make(rig, d, packet_bucket(rig, d->n_packets));
+	d->n_refused = n;
+	return rig_retry(rig, dispatcher);
+}
+
+uint32_t
+rig_dispatch_buckets(struct rig *rig, uint32_t dispatcher, const uint16_t *buckets, uint32_t n)
+{
+	struct rig_dispatcher *d = &rig->dispatcher[dispatcher];
+
+	assert_int_equal(d->n_refused, 0);
+	for (uint32_t i = 0; i < n; i++)
+		packet_make(rig, d, buckets[i]);
 	d->n_refused = n;
 	return rig_retry(rig, dispatcher);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rig: a pool with its dispatchers and workers, all driven from one thread with fake packets.
- * It keeps the caller's books: every packet must end exactly once, in its lane's order, with the
- * worker's own writing in it, and the ledger must balance after every step. Whatever breaks that
- * fails the test at once. Knows no strategy and no policy.
+ * It keeps the caller's books: every packet must end exactly once, in order (its bucket's with
+ * order flow, its lane's without), with the worker's own writing in it, and the ledger must balance
+ * after every step. Whatever breaks that fails the test at once. Knows no strategy and no policy.
  */
 #ifndef WEIR_TESTS_RIG_H
 #define WEIR_TESTS_RIG_H
@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include <weir/weir.h>
+
+#include "order_oracle.h"
 
 /* Whose a packet is. */
 enum rig_owner {
@@ -43,6 +45,8 @@ struct rig_dispatcher {
 	uint32_t n_written_off;	 /* a test's own count: reclaimed packets that never come back */
 	uint32_t n_hold_dropped; /* likewise: dropped out of the hold, never routed */
 	uint32_t next_id[WEIR_WORKERS_MAX]; /* lowest id that may come back from each worker */
+	struct order_oracle order;
+	uint16_t *held; /* rig_check's own: by bucket, packets counted in the hold; else 0 */
 	struct rig *rig;
 };
 
@@ -59,7 +63,9 @@ struct rig {
 	struct rig_dispatcher dispatcher[WEIR_DISPATCHERS_MAX];
 	struct rig_worker *worker;
 	uint32_t max_packets;
-	int bucket; /* of new packets; negative: spread over all by id */
+	int bucket;	    /* of new packets; negative: as n_buckets says */
+	uint32_t n_buckets; /* drawn from so many, some more often; 0: all in turn, by id */
+	uint64_t time_ns;   /* arrival time of new packets; 0: their id */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
 	 * call. May use rig_take, rig_complete and rig_work.
@@ -82,6 +88,13 @@ void rig_destroy(struct rig *rig);
  */
 uint32_t rig_dispatch(struct rig *rig, uint32_t n);
 uint32_t rig_dispatch_from(struct rig *rig, uint32_t dispatcher, uint32_t n);
+
+/* The bucket with the given number below rig->n_buckets. */
+uint16_t rig_bucket(uint32_t number);
+
+/* Makes packets of the `n` buckets given and dispatches them, as rig_dispatch does. */
+uint32_t rig_dispatch_buckets(
+	struct rig *rig, uint32_t dispatcher, const uint16_t *buckets, uint32_t n);
 
 /* Dispatches the refused ones again. */
 uint32_t rig_retry(struct rig *rig, uint32_t dispatcher);
@@ -135,7 +148,13 @@ struct weir_worker_counters rig_worker_counters(
 	const struct rig *rig, uint32_t dispatcher, weir_worker_id id);
 struct weir_ledger rig_ledger(const struct rig *rig);
 
-/* Checks the ledger, the counters and (for strategies that read it) the mirror. */
+/*
+ * Checks the ledger, the counters, (for strategies that read it) the mirror and (with order flow)
+ * the pins of the buckets that are held or that rig->bucket and rig->n_buckets name.
+ */
 void rig_check(const struct rig *rig);
+
+/* Checks every pin of every dispatcher: what is held, and that no mark was left. */
+void rig_check_pins(const struct rig *rig);
 
 #endif

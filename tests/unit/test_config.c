@@ -105,7 +105,7 @@ a1_every_range_is_exact_at_both_ends(void **state)
 		{ "lane_size", offsetof(struct weir_config, lane_size), 1, 65535 },
 		{ "burst", offsetof(struct weir_config, burst), 1, 256 },
 		{ "chunk", offsetof(struct weir_config, chunk), 1, 256 },
-		{ "hold_size", offsetof(struct weir_config, hold_size), 0, 1u << 20 },
+		{ "hold_size", offsetof(struct weir_config, hold_size), 0, 65535 },
 	};
 	char value[16];
 

@@ -88,9 +88,11 @@ bench_lend(struct bench *bench, uint32_t id)
 {
 	const struct weir_meta meta = { .time_ns = id, .length = id + 1 };
 
-	const struct lane_post post =
-		lane_stage(&bench->producer, packet_of(id), (uint64_t)id * 16, &meta);
+	void *const packet = packet_of(id);
+	void *const data = (void *)((uintptr_t)id * 16);
+	struct lane_post post;
 
+	lane_stage(&bench->producer, &packet, &data, &meta, 1, &post);
 	lane_publish_metadata(&post);
 	lane_publish(&post);
 }
@@ -242,11 +244,13 @@ slot_keeps_63_bits_of_the_data(void **state)
 	struct bench *bench = bench_create(1, false);
 	const struct weir_meta meta = { 0 };
 	const uint64_t highest = UINT64_MAX >> 1;
+	void *const packet = NULL;
+	void *const pointer = (void *)(uintptr_t)highest;
 	struct lane_post post;
 	uint64_t data;
 
 	(void)state;
-	post = lane_stage(&bench->producer, NULL, highest, &meta);
+	lane_stage(&bench->producer, &packet, &pointer, &meta, 1, &post);
 	lane_publish_metadata(&post);
 	lane_publish(&post);
 	assert_true(lane_peek(&bench->worker.lane[0], 0, &data));

@@ -198,9 +198,16 @@ order_and_depth_mode_have_their_names(void **state)
 	assert_accepted(&p, "--order none --depth-mode queued");
 	assert_string_equal(p.options.order, "none");
 	assert_int_equal(p.options.depth_mode, WEIR_DEPTH_QUEUED);
+	assert_accepted(&p, "--order none --order flow --sticky 1000");
+	assert_string_equal(p.options.order, "flow");
+	assert_true(p.options.sticky_usec == 1000);
 	assert_accepted(&p, "--depth-mode queued --depth-mode outstanding");
 	assert_int_equal(p.options.depth_mode, WEIR_DEPTH_OUTSTANDING);
-	assert_refusal(&p, "--order flow", "weir: --order flow: allowed none\n");
+	assert_refusal(&p, "--order strict", "weir: --order strict: allowed flow, none\n");
+	assert_refusal(
+		&p, "--order none --sticky 7", "weir: --sticky 7: allowed 0 with --order none\n");
+	assert_refusal(
+		&p, "--sticky 3600000001", "weir: --sticky 3600000001: allowed 0 to 3600000000\n");
 	assert_refusal(
 		&p, "--depth-mode all", "weir: --depth-mode all: allowed outstanding, queued\n");
 }

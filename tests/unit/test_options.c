@@ -22,7 +22,7 @@ defaults_are_those_of_the_design(void **state)
 	assert_int_equal(p.options.workers, 4);
 	assert_int_equal(CPU_COUNT(&p.options.worker_cpus), 0);
 	assert_string_equal(p.options.strategy, "shallowest");
-	assert_string_equal(p.options.order, "none");
+	assert_string_equal(p.options.order, "flow");
 	assert_string_equal(p.options.overflow, "drop-new");
 	assert_int_equal(p.options.lane_size, 512);
 	assert_int_equal(p.options.burst, 32);

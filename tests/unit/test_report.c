@@ -115,6 +115,8 @@ report_says_what_was_counted(void **state)
 	assert_counts(report, "dropped", WEIR_REASON_COUNT, weir_reason_name, 20);
 	assert_int_equal(integer_of(report, "rejected"), 101);
 	assert_int_equal(integer_of(report, "routed"), 102);
+	assert_int_equal(integer_of(report, "moves"), 103);
+	assert_int_equal(integer_of(report, "polarisation_alarms"), 104);
 	assert_int_equal(json_object_size(tx), 2);
 	assert_int_equal(integer_of(tx, "sent"), 103);
 	assert_int_equal(integer_of(tx, "dropped"), 104);

@@ -131,9 +131,9 @@ lane_weir_burst(void *state, const struct weir_burst *burst)
 		const uint32_t end = i + lanes->chunk < burst->n ? i + lanes->chunk : burst->n;
 
 		bitset_add(&lanes->outstanding, id);
-		for (; i < end; i++)
-			posts[i] = lane_stage(&lanes->lane[id], burst->packets[i],
-				(uint64_t)(uintptr_t)burst->packets[i], &burst->meta[i]);
+		lane_stage(&lanes->lane[id], &burst->packets[i], &burst->packets[i],
+			&burst->meta[i], end - i, &posts[i]);
+		i = end;
 	}
 	for (uint32_t i = 0; i < burst->n; i++)
 		lane_publish_metadata(&posts[i]);

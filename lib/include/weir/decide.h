@@ -66,7 +66,13 @@ WEIR_API uint32_t weir_dispatch(struct weir_dispatcher *dispatcher, const struct
  */
 WEIR_API void weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
 
-/** Packets in the hold. While it is not 0, an rx core stops polling. Caller: its own thread. */
+/**
+ * Whether weir_dispatch takes packets now: not while it holds some under a policy that refuses. An
+ * rx core polls only then. Caller: the dispatcher's own thread.
+ */
+WEIR_API bool weir_accepts(const struct weir_dispatcher *dispatcher);
+
+/** Packets in the hold. Caller: the dispatcher's own thread. */
 WEIR_API uint32_t weir_held(const struct weir_dispatcher *dispatcher);
 
 /**

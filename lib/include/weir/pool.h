@@ -31,6 +31,20 @@ enum weir_worker_state {
 	WEIR_WORKER_STATE_COUNT,
 };
 
+/** What is promised of packets of one flow. */
+enum weir_order {
+	/** Nothing: each packet goes to the best worker of its moment. */
+	WEIR_ORDER_NONE = 0,
+	/**
+	 * Within one dispatcher, packets of one bucket come back in the order in which they were
+	 * dispatched. A bucket still moves, as soon as all its packets have been harvested.
+	 *
+	 * The limits: two dispatchers have no order between them; flows that share a bucket share
+	 * its moves; copies for several workers are concurrent.
+	 */
+	WEIR_ORDER_FLOW = 1,
+};
+
 /** What a pool is made of. Start from weir_config_default(). */
 struct weir_config {
 	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
@@ -40,6 +54,9 @@ struct weir_config {
 	uint32_t chunk;		/**< packets per pick, 1 .. 256; 1 for strategies that own flows */
 	uint32_t hold_size; /**< packets that the hold of each dispatcher can keep, 0 = no hold */
 	enum weir_depth_mode depth_mode;
+	enum weir_order order;
+	uint64_t sticky_ns;   /**< with order flow: a bucket stays until it was silent that long, by
+				   the packets' own times; 0 = it may move once it is harvested */
 	const char *strategy; /**< name, as weir_strategy_find() knows it */
 	const char *overflow; /**< name, as weir_overflow_find() knows it */
 	uint64_t seed;	      /**< of everything random; same seed, same decisions */

@@ -54,6 +54,7 @@ struct weir_dispatcher_counters {
 	uint64_t consumed;    /**< came back from a sink */
 	uint64_t dropped[WEIR_REASON_COUNT]; /**< by reason */
 	uint64_t held;			     /**< in the hold now */
+	uint64_t moves;			     /**< buckets that went to another worker than before */
 	uint64_t depth_visits;		     /**< mirror entries that strategies looked at */
 	uint64_t line_reads; /**< other cores' cache lines read by the harvest pass */
 	uint64_t bursts;     /**< dispatch calls with packets */

@@ -17,6 +17,7 @@
 #include <weir/lane.h>
 #include <weir/overflow.h>
 #include <weir/packet.h>
+#include <weir/polarisation.h>
 #include <weir/pool.h>
 #include <weir/stats.h>
 #include <weir/strategy.h>

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Carrying the plan out: each packet into its worker's lane, into the hold, or into overflow, in
+ * the order of arrival; then all of it published together.
+ */
+#include "dispatch.h"
+
+void
+drop_add(struct weir_dispatcher *dispatcher, void *packet, weir_worker_id worker, uint8_t reason)
+{
+	struct drop_list *drops = &dispatcher->drops;
+
+	drops->packets[drops->n] = packet;
+	drops->verdicts[drops->n++] = weir_verdict_drop(reason);
+	counter_add(&dispatcher->tally.dropped[reason], 1);
+	if (worker != WEIR_WORKER_NONE)
+		counter_add(&dispatcher->worker_tally[worker].dropped[reason], 1);
+}
+
+void
+drops_finish(struct weir_dispatcher *dispatcher)
+{
+	struct drop_list *drops = &dispatcher->drops;
+
+	if (likely(drops->n == 0))
+		return;
+	dispatcher->finish(dispatcher->finish_context, drops->packets, drops->verdicts, drops->n,
+		WEIR_WORKER_NONE);
+	drops->n = 0;
+}
+
+/* A lane that looks full: its progress is read, once per burst, before that is believed. */
+static bool
+lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	if (bitset_has(&dispatcher->reread, id))
+		return false;
+	bitset_add(&dispatcher->reread, id);
+	counter_add(&dispatcher->tally.line_reads, progress_lines(dispatcher));
+	harvest_worker(dispatcher, id);
+	return lane_room(&dispatcher->lane[id]) > 0;
+}
+
+/* The packet finds no room, at its worker or in the hold. Returns how the run goes on. */
+static enum run_end
+packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id,
+	uint8_t reason)
+{
+	if (dispatcher->refuses)
+		return RUN_REFUSED;
+	drop_add(dispatcher, state->burst->packets[state->next], id, reason);
+	state->next++;
+	return dispatcher->chunk > 1 ? RUN_BROKEN : RUN_DONE;
+}
+
+/* The packet must wait for earlier ones of its bucket. Held ones just keep their place. */
+static enum run_end
+packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	if (!state->from_hold && !hold_add(dispatcher, state->burst, state->next))
+		return packet_overflow(
+			dispatcher, state, WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
+	state->next++;
+	return RUN_DONE;
+}
+
+static inline void
+pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id,
+	uint32_t stamp)
+{
+	struct pin *pin = &dispatcher->pins[meta->bucket];
+
+	dispatcher->n_moves += (pin->flags & PIN_KNOWN) && pin->worker != id;
+	pin->stamp = stamp;
+	pin->worker = (uint8_t)id;
+	pin->flags = (uint8_t)((pin->flags & ~(PIN_PICKED | PIN_STUCK)) | PIN_KNOWN);
+	if (dispatcher->last_ns)
+		dispatcher->last_ns[meta->bucket] = meta->time_ns;
+}
+
+/* Tells the caller which worker each packet was charged to, the refused one included. */
+static void
+workers_tell(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
+	uint32_t first)
+{
+	const uint16_t *target = dispatcher->plan.target;
+
+	for (uint32_t i = first; i < state->burst->n && i <= state->next; i++)
+		state->burst->workers[i] = target[i] == PLAN_HOLD ? WEIR_WORKER_NONE : target[i];
+}
+
+/* Whether the packet with this target can be lent at once. */
+static inline bool
+target_has_room(const struct weir_dispatcher *dispatcher, uint16_t target)
+{
+	return likely(target != PLAN_HOLD) && likely(lane_room(&dispatcher->lane[target]) > 0);
+}
+
+/* Lends packet by packet, up to the first that cannot be lent at once. */
+static void
+packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const struct weir_burst *burst = state->burst;
+	const uint16_t *target = dispatcher->plan.target;
+	struct lane_post *post = &dispatcher->posts[dispatcher->n_posts];
+	uint32_t i;
+
+	for (i = state->next; i < burst->n && target_has_room(dispatcher, target[i]); i++) {
+		struct lane_producer *lane = &dispatcher->lane[target[i]];
+
+		lane_stage(lane, &burst->packets[i], &state->data[i], &burst->meta[i], 1, post++);
+		bitset_add(&state->touched, target[i]);
+		if (dispatcher->pins)
+			pin_set(dispatcher, &burst->meta[i], target[i], lane->tail);
+	}
+	dispatcher->n_posts += i - state->next;
+	state->next = i;
+}
+
+/* Packets from `first` on that go where that one goes, as many as there is room for; at least one.
+ */
+static inline uint32_t
+run_length(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
+	uint32_t first)
+{
+	const uint16_t *target = dispatcher->plan.target;
+	const uint32_t room = lane_room(&dispatcher->lane[target[first]]);
+	const uint32_t left = state->burst->n - first;
+	const uint32_t most = left < room ? left : room;
+	uint32_t n = 1;
+
+	while (n < most && target[first + n] == target[first])
+		n++;
+	return n;
+}
+
+/* As packets_lend, but run by run: with chunks many packets in a row go to one worker. */
+static void
+runs_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const struct weir_burst *burst = state->burst;
+	const uint16_t *target = dispatcher->plan.target;
+	uint32_t i = state->next;
+
+	while (i < burst->n && target_has_room(dispatcher, target[i])) {
+		struct lane_producer *lane = &dispatcher->lane[target[i]];
+		const uint32_t n = run_length(dispatcher, state, i);
+		uint32_t stamp = lane->tail;
+
+		lane_stage(lane, &burst->packets[i], &state->data[i], &burst->meta[i], n,
+			&dispatcher->posts[dispatcher->n_posts]);
+		dispatcher->n_posts += n;
+		bitset_add(&state->touched, target[i]);
+		for (uint32_t k = i; dispatcher->pins && k < i + n; k++)
+			pin_set(dispatcher, &burst->meta[k], target[k], ++stamp);
+		i += n;
+	}
+	state->next = i;
+}
+
+/* The packet at hand cannot be lent at once: it waits, or its lane is full. */
+static enum run_end
+packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const uint16_t target = dispatcher->plan.target[state->next];
+
+	if (target == PLAN_HOLD)
+		return packet_hold(dispatcher, state);
+	if (lane_make_room(dispatcher, target))
+		return RUN_DONE;
+	return packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
+}
+
+enum run_end
+plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const uint32_t first = state->next;
+	enum run_end run = RUN_DONE;
+
+	while (state->next < state->burst->n && run == RUN_DONE) {
+		if (dispatcher->chunk == 1)
+			packets_lend(dispatcher, state);
+		else
+			runs_lend(dispatcher, state);
+		if (unlikely(state->next < state->burst->n))
+			run = packet_settle(dispatcher, state);
+	}
+	if (state->burst->workers)
+		workers_tell(dispatcher, state, first);
+	return run;
+}
+
+/*
+ * Edge E7, release side: other dispatchers learn this one's part of the backlog, once per touched
+ * lane and burst. Without it each would take a worker that only another one loads for idle.
+ */
+static void
+tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+{
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = touched->word[w];
+
+		while (bits) {
+			const uint32_t id = bitset_pop(&bits, w);
+
+			atomic_store_explicit(&dispatcher->tails[id], dispatcher->lane[id].tail,
+				memory_order_release);
+		}
+	}
+}
+
+void
+lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+{
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish_metadata(&dispatcher->posts[i]);
+	/* Edge E3: from here on the workers see what the burst has lent. */
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish(&dispatcher->posts[i]);
+	counter_add(&dispatcher->tally.lent, dispatcher->n_posts);
+	dispatcher->n_posts = 0;
+	bitset_add_all(&dispatcher->outstanding, touched);
+	if (dispatcher->tails)
+		tails_publish(dispatcher, touched);
+}

@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lib/decide with order flow: what must wait, for how long, and in which order it goes on. */
+#include "test.h"
+
+#include "dispatcher.h"
+#include "order_rig.h"
+
+static struct rig *
+rig_of(const char *strategy, uint32_t n_workers, uint32_t lane_size, const char *overflow)
+{
+	struct weir_config config = order_config(strategy, n_workers);
+
+	config.lane_size = lane_size;
+	config.overflow = overflow;
+	return rig_create(&config, 1024);
+}
+
+/* Two workers in rotation; bucket 7 has two packets out at worker 0, which takes no more. */
+static struct rig *
+rig_with_7_out_at_worker_0(enum weir_worker_state worker_0)
+{
+	struct rig *rig = order_rig("round-robin", 2, 1024);
+
+	assert_goes(rig, { 7, 0 }, { 7, 0 });
+	assert_int_equal(weir_pool_set_state(rig->pool, 0, worker_0), 0);
+	return rig;
+}
+
+static void
+held_buckets_arrivals_join_the_tail_and_other_buckets_go_on(void **state)
+{
+	struct rig *rig = rig_with_7_out_at_worker_0(WEIR_WORKER_DRAINING);
+
+	(void)state;
+	assert_goes(rig, { 7, HELD }, { 8, 1 }, { 7, HELD }, { 9, 1 });
+	assert_int_equal(order_held(rig), 2);
+	assert_goes(rig, { 10, 1 }, { 7, HELD });
+	assert_int_equal(order_held(rig), 3);
+	assert_int_equal(rig_counters(rig, 0).held, 3);
+	assert_int_equal(rig_counters(rig, 0).rejected, 0);
+	assert_int_equal(rig_counters(rig, 0).received, 8);
+	assert_int_equal(order_index(rig), 4);
+	rig_destroy(rig);
+}
+
+static void
+bucket_of_a_draining_worker_waits_until_it_is_harvested_then_moves_in_order(void **state)
+{
+	static const enum weir_worker_state states[] = { WEIR_WORKER_DRAINING,
+		WEIR_WORKER_STOPPED };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(states); i++) {
+		struct rig *rig = rig_with_7_out_at_worker_0(states[i]);
+
+		assert_goes(rig, { 7, HELD });
+		assert_goes(rig, { 7, HELD }, { 7, HELD });
+		order_bring_home(rig, 0, 1);
+		assert_int_equal(order_held(rig), 3);
+		assert_int_equal(order_moves(rig), 0);
+		/* The last one comes home: in the same call those that waited go, with one pick. */
+		order_bring_home(rig, 0, 1);
+		assert_int_equal(order_held(rig), 0);
+		assert_int_equal(rig_depth(rig, 1), 3);
+		assert_int_equal(order_moves(rig), 1);
+		assert_int_equal(order_index(rig), 2);
+		assert_goes(rig, { 7, 1 });
+		order_bring_home(rig, 1, 4);
+		for (uint32_t p = 0; p < 6; p++)
+			assert_int_equal(rig->dispatcher[0].ended[p]->id, p);
+		rig_destroy(rig);
+	}
+}
+
+static void
+bucket_of_a_removed_worker_waits_until_it_is_harvested_then_moves(void **state)
+{
+	struct rig *rig = order_rig("round-robin", 2, 64);
+
+	(void)state;
+	assert_goes(rig, { 7, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 7, HELD }, { 8, 1 });
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(order_held(rig), 0);
+	assert_goes(rig, { 7, 1 });
+	rig_destroy(rig);
+}
+
+static void
+bucket_of_a_worker_that_comes_back_goes_on_there_at_once(void **state)
+{
+	struct rig *rig = order_rig("round-robin", 2, 64);
+
+	(void)state;
+	assert_goes(rig, { 7, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 7, HELD });
+	/* Starting is not enough. */
+	assert_int_equal(weir_pool_add(rig->pool, 0), 0);
+	assert_goes(rig, { 7, HELD });
+	assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_READY), 0);
+	rig_harvest(rig);
+	assert_int_equal(order_held(rig), 0);
+	assert_int_equal(rig_depth(rig, 0), 3);
+	assert_int_equal(order_index(rig), 1);
+	assert_goes(rig, { 7, 0 });
+	rig_destroy(rig);
+}
+
+static void
+idle_bucket_of_a_removed_worker_does_not_wait(void **state)
+{
+	struct rig *rig = order_rig("round-robin", 2, 64);
+
+	(void)state;
+	assert_goes(rig, { 7, 0 }, { 8, 1 }, { 9, 0 });
+	order_bring_home(rig, 0, 1);
+	order_remove(rig, 0);
+	assert_goes(rig, { 7, 1 }, { 9, HELD });
+	rig_destroy(rig);
+}
+
+static void
+each_held_bucket_goes_when_its_own_last_packet_is_home(void **state)
+{
+	struct rig *rig = order_rig("round-robin", 2, 64);
+
+	(void)state;
+	assert_goes(rig, { 7, 0 }, { 7, 0 });
+	assert_goes(rig, { 1, 1 }, { 8, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 8, HELD }, { 7, HELD }, { 8, HELD }, { 7, HELD });
+	order_bring_home(rig, 0, 2);
+	/* Those of 7 have overtaken those of 8, which keep their order. */
+	assert_int_equal(order_held(rig), 2);
+	assert_int_equal(rig_depth(rig, 1), 3);
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(order_held(rig), 0);
+	assert_int_equal(rig_depth(rig, 1), 5);
+	rig_destroy(rig);
+}
+
+static void
+full_hold_ends_what_must_wait_as_held_overflow(void **state)
+{
+	static const uint32_t sizes[] = { 0, 1, 3 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		struct weir_config config = order_config("round-robin", 2);
+		struct rig *rig;
+
+		config.hold_size = sizes[i];
+		rig = rig_create(&config, 64);
+		assert_goes(rig, { 7, 0 });
+		order_remove(rig, 0);
+		/* Four wait or end, those of other buckets go on. */
+		assert_goes(rig, { 7, HELD }, { 8, 1 }, { 7, HELD }, { 7, HELD }, { 7, HELD },
+			{ 9, 1 });
+		assert_int_equal(order_held(rig), sizes[i]);
+		assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_HELD_OVERFLOW], 4 - sizes[i]);
+		assert_int_equal(
+			rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_HELD_OVERFLOW], 0);
+		assert_int_equal(rig->dispatcher[0].n_ended, 4 - sizes[i]);
+		assert_int_equal(rig_counters(rig, 0).rejected, 0);
+		/* The oldest are kept. */
+		order_bring_home(rig, 0, 1);
+		assert_int_equal(order_held(rig), 0);
+		assert_int_equal(rig_depth(rig, 1), 2 + sizes[i]);
+		rig_destroy(rig);
+	}
+}
+
+static void
+full_hold_refuses_under_reject(void **state)
+{
+	struct weir_config config = order_config("round-robin", 2);
+	struct rig *rig;
+
+	(void)state;
+	config.overflow = "reject";
+	config.hold_size = 2;
+	rig = rig_create(&config, 64);
+	assert_goes(rig, { 7, 0 });
+	order_remove(rig, 0);
+	assert_int_equal(dispatch_buckets(rig, 7, 8, 7, 7, 9), 3);
+	assert_int_equal(order_held(rig), 2);
+	assert_int_equal(rig_counters(rig, 0).rejected, 2);
+	assert_int_equal(order_index(rig), 2);
+	/* Nothing newer goes while packets are held, then all of it. */
+	assert_int_equal(rig_retry(rig, 0), 0);
+	assert_int_equal(rig_work(rig, 0, 1), 1);
+	assert_int_equal(rig_retry(rig, 0), 2);
+	assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_HELD_OVERFLOW], 0);
+	rig_destroy(rig);
+}
+
+static void
+hold_drop_clears_the_counts_of_held_packets(void **state)
+{
+	struct rig *rig = rig_with_7_out_at_worker_0(WEIR_WORKER_DRAINING);
+
+	(void)state;
+	assert_goes(rig, { 7, HELD }, { 7, HELD }, { 7, HELD });
+	assert_int_equal(
+		weir_hold_drop(rig->dispatcher[0].dispatcher, WEIR_REASON_DRAIN_TIMEOUT), 3);
+	rig->dispatcher[0].n_hold_dropped = 3;
+	rig_check(rig);
+	rig_check_pins(rig);
+	/* The bucket is as it was before them: out, then free. */
+	assert_goes(rig, { 7, HELD });
+	order_bring_home(rig, 0, 2);
+	assert_int_equal(order_held(rig), 0);
+	assert_goes(rig, { 7, 1 });
+	rig_destroy(rig);
+}
+
+static void
+held_packets_are_lost_with_the_last_worker_and_their_bucket_starts_afresh(void **state)
+{
+	struct rig *rig = rig_with_7_out_at_worker_0(WEIR_WORKER_DRAINING);
+
+	(void)state;
+	assert_goes(rig, { 7, HELD }, { 7, HELD });
+	order_remove(rig, 1);
+	rig_harvest(rig);
+	assert_int_equal(order_held(rig), 0);
+	assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_DEAD_WORKER], 2);
+	rig_check_pins(rig);
+	order_add(rig, 1);
+	assert_goes(rig, { 7, HELD });
+	order_bring_home(rig, 0, 2);
+	assert_goes(rig, { 7, 1 });
+	rig_destroy(rig);
+}
+
+static void
+one_bucket_may_hold_as_many_packets_as_the_largest_hold(void **state)
+{
+	struct weir_config config = order_config("first", 2);
+	const struct pin *pin;
+	struct rig *rig;
+
+	(void)state;
+	config.burst = 256;
+	config.hold_size = 65535;
+	config.lane_size = 65535;
+	rig = rig_create(&config, 66000);
+	pin = &rig->dispatcher[0].dispatcher->pins[7];
+	rig->bucket = 7;
+	assert_int_equal(rig_dispatch(rig, 1), 1);
+	order_remove(rig, 0);
+	for (uint32_t i = 0; i < 256; i++)
+		assert_int_equal(rig_dispatch(rig, 256), 256);
+	assert_int_equal(order_held(rig), 65535);
+	assert_int_equal(pin->held, 65535);
+	assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_HELD_OVERFLOW], 1);
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(pin->held, 0);
+	assert_int_equal(rig_depth(rig, 1), 65535);
+	rig_destroy(rig);
+}
+
+/*
+ * Buckets 1 and 2 wait for workers 0 and 1, mixed at random; the hold begins at slot `start` of its
+ * ring. Then those of 1 become free, later those of 2.
+ */
+static void
+pass_over_a_long_hold(
+	uint32_t hold_size, uint32_t burst, uint32_t start, struct test_random *random)
+{
+	struct weir_config config = order_config("first", 3);
+	uint32_t n_of_1 = 0;
+	struct rig *rig;
+
+	config.hold_size = hold_size;
+	config.burst = burst;
+	config.lane_size = 1000;
+	rig = rig_create(&config, 1024);
+	rig->dispatcher[0].dispatcher->hold.head = start;
+	rig->dispatcher[0].dispatcher->hold.tail = start;
+	assert_goes(rig, { 1, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 2, 1 });
+	order_remove(rig, 1);
+	for (uint32_t i = 0; i < hold_size; i++) {
+		const uint16_t bucket = 1 + (uint16_t)test_random_below(random, 2);
+
+		n_of_1 += bucket == 1;
+		assert_goes(rig, { bucket, HELD });
+	}
+	assert_int_equal(order_held(rig), hold_size);
+	/* The rig's oracle sees any that overtakes another of its bucket. */
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(order_held(rig), hold_size - n_of_1);
+	assert_int_equal(rig_depth(rig, 2), n_of_1);
+	assert_int_equal(dispatch_buckets(rig, 2), 1);
+	order_bring_home(rig, 2, n_of_1);
+	order_bring_home(rig, 1, 1);
+	assert_int_equal(order_held(rig), 0);
+	rig_drain(rig);
+	assert_int_equal(rig->dispatcher[0].order.n_ended + rig->dispatcher[0].n_held_overflow,
+		rig->dispatcher[0].n_packets);
+	rig_destroy(rig);
+}
+
+static void
+pass_over_more_than_a_burst_keeps_the_order_at_every_place_of_the_ring(void **state)
+{
+	static const uint32_t bursts[] = { 1, 7, 32, 64, 256 };
+	/* Rings that are exactly full, and not. */
+	static const uint32_t sizes[] = { 64, 63, 50 };
+	struct test_random random = test_random_start(__func__);
+
+	(void)state;
+	for (size_t b = 0; b < ARRAY_LENGTH(bursts); b++) {
+		for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++) {
+			for (uint32_t start = 0; start < 64; start += 7)
+				pass_over_a_long_hold(sizes[s], bursts[b], start, &random);
+			pass_over_a_long_hold(sizes[s], bursts[b], UINT32_MAX - 20, &random);
+		}
+	}
+}
+
+static void
+pass_under_reject_ends_at_the_first_refusal_and_keeps_the_order(void **state)
+{
+	struct rig *rig = rig_of("first", 3, 2, "reject");
+
+	(void)state;
+	/* Bucket 7 waits for worker 0; worker 1 is full with 8 and 9. */
+	assert_goes(rig, { 7, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 8, 1 }, { 9, 1 });
+	assert_int_equal(dispatch_buckets(rig, 7, 8, 7, 10), 1);
+	rig_hold(rig, 0);
+	assert_int_equal(order_held(rig), 4);
+	assert_int_equal(order_index(rig), 3);
+	/* One slot: 8 asks again and goes; 7 keeps its place; 10 is refused. */
+	order_bring_home(rig, 1, 1);
+	assert_int_equal(order_held(rig), 3);
+	assert_int_equal(order_index(rig), 4);
+	/* 10 goes at once, though it is behind those of 7. */
+	order_bring_home(rig, 1, 1);
+	assert_int_equal(order_held(rig), 2);
+	assert_int_equal(order_index(rig), 5);
+	/* One of 7 finds no room: both wait on, in order. */
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(order_held(rig), 2);
+	order_bring_home(rig, 1, 1);
+	assert_int_equal(order_held(rig), 1);
+	rig_destroy(rig);
+}
+
+/* Of one hold with bursts of two: 7 waits, 8 is refused; what is behind goes round untouched. */
+static void
+refusal_in_the_first_burst_of_a_pass_stops_the_ones_behind(void **state)
+{
+	struct weir_config config = order_config("first", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.lane_size = 1;
+	config.burst = 2;
+	config.overflow = "reject";
+	rig = rig_create(&config, 64);
+	assert_goes(rig, { 7, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 8, 1 });
+	assert_int_equal(dispatch_buckets(rig, 7, 8), 1);
+	rig_hold(rig, 0);
+	assert_int_equal(dispatch_buckets(rig, 9, 7), 0);
+	rig_hold(rig, 0);
+	assert_int_equal(order_held(rig), 4);
+	/* 7 is free, but worker 1 is full. Nothing overtakes. */
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(order_held(rig), 4);
+	for (uint32_t left = 4; left > 0; left--) {
+		assert_int_equal(order_held(rig), left);
+		order_bring_home(rig, 1, 1);
+	}
+	order_bring_home(rig, 1, 1);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(rig->dispatcher[0].ended[i]->id, i);
+	rig_destroy(rig);
+}
+
+/* The owner of a bucket among the workers whose bits are set in `members`, in ascending order. */
+static weir_worker_id
+owner_of(uint16_t bucket, uint32_t members)
+{
+	weir_worker_id owner = WEIR_WORKER_NONE;
+	uint32_t best = 0;
+	char name[24];
+
+	for (weir_worker_id id = 0; id < 32; id++) {
+		uint32_t score;
+
+		if (!(members >> id & 1))
+			continue;
+		snprintf(name, sizeof(name), "flow-%u", bucket);
+		score = weir_fnv1a(name);
+		snprintf(name, sizeof(name), "worker-%u", id);
+		score = weir_rendezvous_score(score, weir_fnv1a(name));
+		if (owner == WEIR_WORKER_NONE || score > best) {
+			owner = id;
+			best = score;
+		}
+	}
+	return owner;
+}
+
+/* The `number`-th bucket that one worker owns among some members, and another among others. */
+static uint16_t
+bucket_owned(uint32_t number, uint32_t members_1, weir_worker_id owner_1, uint32_t members_2,
+	weir_worker_id owner_2)
+{
+	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++) {
+		if (owner_of((uint16_t)bucket, members_1) == owner_1 &&
+			owner_of((uint16_t)bucket, members_2) == owner_2 && number-- == 0)
+			return (uint16_t)bucket;
+	}
+	fail_msg("no such bucket");
+	return 0;
+}
+
+static void
+owned_bucket_waits_at_a_routable_old_owner_then_goes_to_the_new_one(void **state)
+{
+	const uint16_t moves = bucket_owned(0, 0x3, 0, 0x7, 2);
+	const uint16_t stays = bucket_owned(0, 0x3, 0, 0x7, 0);
+	struct rig *rig = rig_of("rendezvous", 3, 512, "drop-new");
+
+	(void)state;
+	order_remove(rig, 2);
+	assert_goes(rig, { moves, 0 }, { stays, 0 }, { moves, 0 });
+	order_add(rig, 2);
+	assert_goes(rig, { moves, HELD }, { stays, 0 }, { moves, HELD });
+	order_bring_home(rig, 0, 2);
+	assert_int_equal(order_held(rig), 2);
+	assert_goes(rig, { moves, HELD });
+	/* Its third packet there was the last of this bucket. */
+	order_bring_home(rig, 0, 1);
+	assert_int_equal(order_held(rig), 0);
+	assert_int_equal(rig_depth(rig, 2), 3);
+	assert_int_equal(order_moves(rig), 1);
+	assert_goes(rig, { moves, 2 }, { stays, 0 });
+	/* Every packet asks its owner, once. */
+	assert_int_equal(order_index(rig), 9);
+	rig_destroy(rig);
+}
+
+static void
+owned_bucket_of_a_removed_owner_waits_until_it_is_harvested(void **state)
+{
+	const uint16_t bucket = bucket_owned(0, 0x7, 2, 0x3, 1);
+	struct rig *rig = rig_of("rendezvous", 3, 512, "drop-new");
+
+	(void)state;
+	assert_goes(rig, { bucket, 2 });
+	order_remove(rig, 2);
+	assert_goes(rig, { bucket, HELD }, { bucket, HELD });
+	order_bring_home(rig, 2, 1);
+	assert_int_equal(order_held(rig), 0);
+	assert_goes(rig, { bucket, 1 });
+	assert_int_equal(order_moves(rig), 1);
+	rig_destroy(rig);
+}
+
+static void
+owned_bucket_whose_owner_comes_back_goes_on_there_at_once(void **state)
+{
+	const uint16_t bucket = bucket_owned(0, 0x7, 2, 0x3, 1);
+	struct rig *rig = rig_of("rendezvous", 3, 512, "drop-new");
+
+	(void)state;
+	assert_goes(rig, { bucket, 2 });
+	order_remove(rig, 2);
+	assert_goes(rig, { bucket, HELD });
+	order_add(rig, 2);
+	assert_goes(rig, { bucket, 2 });
+	assert_int_equal(order_held(rig), 0);
+	assert_int_equal(rig_depth(rig, 2), 3);
+	assert_int_equal(order_moves(rig), 0);
+	rig_destroy(rig);
+}
+
+/*
+ * The one way in which a held bucket becomes free in the middle of a pass. Lanes of one slot;
+ * worker 0 has a packet of bucket `late`, worker 1 one of `other`; then worker 1 is replaced by
+ * worker 2, which owns `late` now, and worker 0 owns `other`. Both buckets wait. Worker 0 gives
+ * its packet back while worker 1's is harvested, so that the dispatcher finds out only when
+ * `other`, set free, meets worker 0's full lane.
+ */
+struct late_release {
+	struct rig *rig;
+	uint16_t late;
+	uint16_t other;
+};
+
+static void
+worker_0_completes_all(struct rig *rig)
+{
+	rig_work(rig, 0, UINT32_MAX);
+}
+
+static struct late_release
+late_release_make(uint32_t burst)
+{
+	struct weir_config config = order_config("rendezvous", 3);
+	struct late_release made = {
+		.late = bucket_owned(0, 0x3, 0, 0x5, 2),
+		.other = bucket_owned(0, 0x3, 1, 0x5, 0),
+	};
+
+	config.lane_size = 1;
+	config.burst = burst;
+	made.rig = rig_create(&config, 64);
+	order_remove(made.rig, 2);
+	assert_goes(made.rig, { made.late, 0 }, { made.other, 1 });
+	order_remove(made.rig, 1);
+	order_add(made.rig, 2);
+	assert_goes(made.rig, { made.late, HELD }, { made.other, HELD });
+	return made;
+}
+
+/* Worker 1 completes; worker 0 does while worker 1's packet is harvested. */
+static void
+late_release_begin(const struct late_release *made)
+{
+	assert_int_equal(rig_work(made->rig, 1, 1), 1);
+	made->rig->on_finish = worker_0_completes_all;
+}
+
+static void
+bucket_that_becomes_free_in_mid_pass_stays_behind_its_held_ones(void **state)
+{
+	const struct late_release made = late_release_make(2);
+	struct rig *rig = made.rig;
+
+	(void)state;
+	/* In the hold's second burst, where it would be seen as free. */
+	assert_goes(rig, { made.late, HELD });
+	late_release_begin(&made);
+	rig_harvest(rig);
+	assert_null(rig->on_finish);
+	assert_int_equal(rig_depth(rig, 0), 1);
+	assert_int_equal(rig_depth(rig, 2), 0);
+	assert_int_equal(order_held(rig), 2);
+	rig_destroy(rig);
+}
+
+static void
+arrival_joins_its_held_ones_though_the_pin_is_free(void **state)
+{
+	const struct late_release made = late_release_make(2);
+	struct rig *rig = made.rig;
+
+	(void)state;
+	late_release_begin(&made);
+	assert_goes(rig, { made.late, HELD });
+	assert_null(rig->on_finish);
+	assert_false(order_is_out(rig, made.late));
+	rig_destroy(rig);
+}
+
+static void
+what_a_full_lane_gave_back_in_mid_burst_frees_the_held_at_the_next_harvest(void **state)
+{
+	const struct late_release made = late_release_make(2);
+	struct rig *rig = made.rig;
+
+	(void)state;
+	late_release_begin(&made);
+	rig_harvest(rig);
+	assert_int_equal(order_held(rig), 1);
+	/* Nothing more comes home: worker 0 keeps what it has just got. */
+	assert_int_equal(rig_harvest(rig), 0);
+	assert_int_equal(order_held(rig), 0);
+	/* The lane of one slot takes one of the two. */
+	assert_int_equal(rig_depth(rig, 2), 1);
+	rig_destroy(rig);
+}
+
+static void
+held_bucket_goes_once_its_worker_is_reclaimed_though_nothing_else_comes_home(void **state)
+{
+	static const char *const policies[] = { "drop-new", "reject" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(policies); i++) {
+		struct rig *rig = rig_of("round-robin", 2, 512, policies[i]);
+
+		assert_goes(rig, { 7, 0 });
+		assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_DRAINING), 0);
+		assert_goes(rig, { 7, HELD }, { 7, HELD });
+		/* By now the dispatcher knows that worker 0 drains. */
+		assert_int_equal(weir_reclaim(rig->dispatcher[0].dispatcher, 0,
+					 WEIR_REASON_DEAD_WORKER, WEIR_RECLAIM_GONE),
+			1);
+		assert_int_equal(rig_harvest(rig), 0);
+		assert_int_equal(order_held(rig), 0);
+		assert_int_equal(rig_depth(rig, 1), 2);
+		order_bring_home(rig, 1, 2);
+		rig_destroy(rig);
+	}
+}
+
+static void
+arrivals_of_a_dead_worker_are_held_until_it_is_reclaimed(void **state)
+{
+	struct rig *rig = order_rig("round-robin", 3, 64);
+
+	(void)state;
+	assert_goes(rig, { 7, 0 }, { 8, 1 }, { 7, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 7, HELD }, { 8, 1 });
+	assert_int_equal(weir_reclaim(rig->dispatcher[0].dispatcher, 0, WEIR_REASON_DEAD_WORKER,
+				 WEIR_RECLAIM_GONE),
+		2);
+	/* Index 2 of the two that are left is worker 1's. */
+	assert_goes(rig, { 9, 2 }, { 7, 1 });
+	assert_int_equal(order_held(rig), 0);
+	order_bring_home(rig, 1, 4);
+	order_bring_home(rig, 2, 1);
+	rig_destroy(rig);
+}
+
+/* The caller harvests between the refusal and the hold: nobody is left to set the packets free. */
+static void
+what_is_held_after_the_last_packet_came_home_goes_at_the_next_harvest(void **state)
+{
+	static const enum weir_order orders[] = { WEIR_ORDER_NONE, WEIR_ORDER_FLOW };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(orders); i++) {
+		struct weir_config config = rig_config("first", 1);
+		struct rig *rig;
+
+		config.order = orders[i];
+		config.overflow = "reject";
+		config.lane_size = 2;
+		rig = rig_create(&config, 64);
+		assert_int_equal(rig_dispatch(rig, 4), 2);
+		order_bring_home(rig, 0, 2);
+		rig_hold(rig, 0);
+		assert_int_equal(rig_harvest(rig), 0);
+		assert_int_equal(order_held(rig), 0);
+		assert_int_equal(rig_depth(rig, 0), 2);
+		rig_destroy(rig);
+	}
+}
+
+static void
+dispatchers_hold_for_themselves(void **state)
+{
+	struct weir_config config = order_config("round-robin", 2);
+	static const uint16_t bucket = 7;
+	struct rig *rig;
+
+	(void)state;
+	config.n_dispatchers = 2;
+	rig = rig_create(&config, 64);
+	assert_goes(rig, { 7, 0 });
+	order_remove(rig, 0);
+	/* The second has nothing of this bucket out. */
+	assert_int_equal(rig_dispatch_buckets(rig, 1, &bucket, 1), 1);
+	assert_int_equal(rig->dispatcher[1].packets[0].charged, 1);
+	assert_goes(rig, { 7, HELD });
+	assert_int_equal(weir_held(rig->dispatcher[1].dispatcher), 0);
+	rig_destroy(rig);
+}
+
+static void
+held_buckets_take_part_in_chunks_when_they_go(void **state)
+{
+	struct weir_config config = order_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.chunk = 8;
+	rig = rig_create(&config, 64);
+	assert_goes(rig, { 1, 0 }, { 2, 0 }, { 3, 0 });
+	order_remove(rig, 0);
+	assert_goes(rig, { 1, HELD }, { 2, HELD }, { 3, HELD }, { 2, HELD });
+	/* Index 3 of the two that are left is worker 2's: one pick for three buckets. */
+	order_bring_home(rig, 0, 3);
+	assert_int_equal(rig_depth(rig, 2), 4);
+	assert_int_equal(order_index(rig), 6);
+	assert_int_equal(order_moves(rig), 3);
+	rig_destroy(rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(held_buckets_arrivals_join_the_tail_and_other_buckets_go_on),
+		cmocka_unit_test(
+			bucket_of_a_draining_worker_waits_until_it_is_harvested_then_moves_in_order),
+		cmocka_unit_test(bucket_of_a_removed_worker_waits_until_it_is_harvested_then_moves),
+		cmocka_unit_test(bucket_of_a_worker_that_comes_back_goes_on_there_at_once),
+		cmocka_unit_test(idle_bucket_of_a_removed_worker_does_not_wait),
+		cmocka_unit_test(each_held_bucket_goes_when_its_own_last_packet_is_home),
+		cmocka_unit_test(full_hold_ends_what_must_wait_as_held_overflow),
+		cmocka_unit_test(full_hold_refuses_under_reject),
+		cmocka_unit_test(hold_drop_clears_the_counts_of_held_packets),
+		cmocka_unit_test(
+			held_packets_are_lost_with_the_last_worker_and_their_bucket_starts_afresh),
+		cmocka_unit_test(one_bucket_may_hold_as_many_packets_as_the_largest_hold),
+		cmocka_unit_test(
+			pass_over_more_than_a_burst_keeps_the_order_at_every_place_of_the_ring),
+		cmocka_unit_test(pass_under_reject_ends_at_the_first_refusal_and_keeps_the_order),
+		cmocka_unit_test(refusal_in_the_first_burst_of_a_pass_stops_the_ones_behind),
+		cmocka_unit_test(
+			owned_bucket_waits_at_a_routable_old_owner_then_goes_to_the_new_one),
+		cmocka_unit_test(owned_bucket_of_a_removed_owner_waits_until_it_is_harvested),
+		cmocka_unit_test(owned_bucket_whose_owner_comes_back_goes_on_there_at_once),
+		cmocka_unit_test(bucket_that_becomes_free_in_mid_pass_stays_behind_its_held_ones),
+		cmocka_unit_test(arrival_joins_its_held_ones_though_the_pin_is_free),
+		cmocka_unit_test(
+			what_a_full_lane_gave_back_in_mid_burst_frees_the_held_at_the_next_harvest),
+		cmocka_unit_test(
+			held_bucket_goes_once_its_worker_is_reclaimed_though_nothing_else_comes_home),
+		cmocka_unit_test(arrivals_of_a_dead_worker_are_held_until_it_is_reclaimed),
+		cmocka_unit_test(
+			what_is_held_after_the_last_packet_came_home_goes_at_the_next_harvest),
+		cmocka_unit_test(dispatchers_hold_for_themselves),
+		cmocka_unit_test(held_buckets_take_part_in_chunks_when_they_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
