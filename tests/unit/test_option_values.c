@@ -332,8 +332,7 @@ two_tunnels_on_one_port_are_refused(void **state)
 	(void)state;
 	assert_refusal(&p, "--flow-ports vxlan=6081",
 		"weir: --flow-ports vxlan=6081,geneve=6081: allowed a port of its own for each "
-		"tunnel
-");
+		"tunnel\n");
 	assert_accepted(&p, "--flow-ports vxlan=6081,geneve=4789");
 	assert_accepted(&p, "--flow-ports vxlan=0,geneve=0,gtpu=0");
 }
