@@ -56,7 +56,11 @@ done <<'TABLE'
 --strategy deepest
 --strategy SHALLOWEST
 --strategy shallow
---order flow
+--flow-depth both
+--flow-nesting 17
+--flow-ports vxlan
+--flow-ports vxlan=4790
+--order none --sticky 100
 --order sorted
 --overflow drop
 --overflow drop-head
@@ -144,8 +148,8 @@ for help in "--help" "-- --help"; do
 	# shellcheck disable=SC2086 # two words
 	plain $help
 	for option in --rx-cores --rx-queues --workers --worker-cpus --strategy --order --overflow \
-		--lane-size --burst --chunk --handler --depth-mode --seed --hash-key --mbuf-size \
-		--stats-period --duration --packets --exit-idle --drain-timeout --report --quiet \
+		--lane-size --burst --chunk --handler --depth-mode --seed --hash-key --flow-depth \
+		--flow-nesting --flow-ports --mbuf-size --stats-period --duration --packets --exit-idle --drain-timeout --report --quiet \
 		--help --version; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$option"
 	done
