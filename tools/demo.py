@@ -139,9 +139,8 @@ def explain_workers(report, wait_us):
 def explain_losses(report, n_out):
     dropped = sum(report["dropped"].values())
     say(
-        f"The workers were slower than the input: {report['rejected']:,} packets found every lane they"
-        " could go to full. The rx core waited instead of dropping."
-        f" {dropped:,} packets were dropped."
+        f"The workers were slower than the input: {report['rejected']:,} packets had to wait until a"
+        f" lane had room. {dropped:,} packets were dropped."
     )
     say(
         f"{report['tx']['sent']:,} packets were sent. The file that they were sent to holds {n_out:,},"
