@@ -175,6 +175,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 				queues[n] = (struct rx_queue) {
 					.port = port->id,
 					.queue = (uint16_t)q,
+					.gives_hash = port->gives_hash,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
 				};
 			n++;

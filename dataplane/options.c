@@ -40,12 +40,25 @@ overflow_name_at(unsigned int index)
 	return policy ? policy->name : NULL;
 }
 
+static const char *const order_names[] = { "flow", "none" };
+
 static const char *
 order_name_at(unsigned int index)
 {
-	static const char *const names[] = { "flow", "none" };
+	return index < sizeof(order_names) / sizeof(order_names[0]) ? order_names[index] : NULL;
+}
 
-	return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
+static const char *const flow_hash_names[] = {
+	[FLOW_HASH_SOFT] = "soft",
+	[FLOW_HASH_NIC] = "nic",
+	[FLOW_HASH_AUTO] = "auto",
+};
+
+static const char *
+flow_hash_name_at(unsigned int index)
+{
+	return index < sizeof(flow_hash_names) / sizeof(flow_hash_names[0]) ? flow_hash_names[index]
+									    : NULL;
 }
 
 static const char *const depth_mode_names[] = {
@@ -195,6 +208,16 @@ static const struct option_row option_table[] = {
 		.placeholder = "HEX",
 		.help = "key of the flow hash; without it, random",
 		.type = &option_type_hash_key,
+	},
+	{
+		.name = "flow-hash",
+		.placeholder = "SOURCE",
+		.help = "soft: Weir parses and hashes, keyed; nic: the ports' RSS hash, with a "
+			"symmetric key; auto: nic where a port has one",
+		.default_text = "soft",
+		.type = &option_type_enum,
+		FIELD(flow_hash),
+		.name_at = flow_hash_name_at,
 	},
 	{
 		.name = "flow-depth",

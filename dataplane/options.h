@@ -23,6 +23,13 @@ enum exit_status {
 	EXIT_STATUS_LEDGER = 3,	 /* the ledger does not balance */
 };
 
+/* Where flow hashes come from. */
+enum flow_hash {
+	FLOW_HASH_SOFT, /* parsed and hashed by Weir */
+	FLOW_HASH_NIC,	/* by the ports; one that can't is refused */
+	FLOW_HASH_AUTO, /* by the ports that can */
+};
+
 /* Values as parsed. Times are in nanoseconds, 0 = off where the option allows it. */
 struct options {
 	uint32_t rx_cores;
@@ -42,6 +49,7 @@ struct options {
 	uint64_t seed;
 	bool seed_given;
 	struct weir_flow_config flow;
+	enum flow_hash flow_hash;
 	bool hash_key_given;
 	uint32_t mbuf_size;
 	uint64_t stats_period_ns;

@@ -24,7 +24,8 @@
 struct rx_queue {
 	uint16_t port;
 	uint16_t queue;
-	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
+	bool gives_hash; /* the port's RSS hash tells the flow, where a packet has one */
+	bool stamps_us;	 /* net_pcap: the timestamp field holds microseconds since the epoch */
 	struct counter received;
 };
 
