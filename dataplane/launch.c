@@ -215,7 +215,7 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 		.yields = app->topology.rx[id].shares_cpu,
 		.tx_allowed = tx_allowed(&app->ports),
 		.tx_queue = (uint16_t)id,
-		.hash_key = app->options.hash_key,
+		.flow = app->options.flow,
 		.mbuf_pool = app->mbuf_pool,
 		.stamp_offset = app->ports.stamp_offset,
 		.stamp_flag = app->ports.stamp_flag,

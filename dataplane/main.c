@@ -45,7 +45,7 @@ secrets_start(struct app *weir)
 	if (!options->seed_given)
 		rc = seed_draw(&options->seed);
 	if (rc == 0 && !options->hash_key_given)
-		rc = weir_hash_key_random(&options->hash_key);
+		rc = weir_hash_key_random(&options->flow.hash_key);
 	if (rc < 0)
 		fprintf(stderr, "weir: no random numbers: %s\n", strerror(-rc));
 	return rc;

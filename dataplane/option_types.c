@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "handler/handler.h"
+#include "option_flow.h"
 #include "option_handlers.h"
 #include "option_row.h"
 #include "option_values.h"
@@ -107,15 +108,15 @@ choice_parse(const struct option_row *row, const char *value, struct options *op
 	return 0;
 }
 
-/* As choice_parse, but the field is the enum: the index. */
+/* As choice_parse, but the field is an enum, which all have the size of an int: the index. */
 static int
-depth_mode_parse(const struct option_row *row, const char *value, struct options *options)
+enum_parse(const struct option_row *row, const char *value, struct options *options)
 {
 	const int index = choice_find(row, value);
 
 	if (index < 0)
 		return index;
-	*(enum weir_depth_mode *)row_field(row, options) = (enum weir_depth_mode)index;
+	*(unsigned int *)row_field(row, options) = (unsigned int)index;
 	return 0;
 }
 
@@ -177,7 +178,7 @@ static int
 hash_key_parse(const struct option_row *row, const char *value, struct options *options)
 {
 	(void)row;
-	if (weir_hash_key_parse(value, &options->hash_key) < 0)
+	if (weir_hash_key_parse(value, &options->flow.hash_key) < 0)
 		return -EINVAL;
 	options->hash_key_given = true;
 	return 0;
@@ -188,6 +189,26 @@ hash_key_describe(const struct option_row *row, char *text, size_t n_bytes)
 {
 	(void)row;
 	snprintf(text, n_bytes, "%d hexadecimal digits", 2 * WEIR_HASH_KEY_BYTES);
+}
+
+static int
+tunnel_ports_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	return option_parse_tunnel_ports(value, row_field(row, options));
+}
+
+static void
+tunnel_ports_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	const char *name;
+	size_t used;
+
+	used = (size_t)snprintf(text, n_bytes, "NAME: one of");
+	for (unsigned int i = 0; (name = weir_flow_tunnel_name(i)) && used < n_bytes; i++)
+		used += (size_t)snprintf(text + used, n_bytes - used, "%s %s", i ? "," : "", name);
+	if (used < n_bytes)
+		snprintf(text + used, n_bytes - used, "; PORT: 0 to %u, 0 is off",
+			(uint32_t)row->max);
 }
 
 static int
@@ -249,10 +270,11 @@ const struct option_type option_type_u32 = { u32_parse, u32_describe };
 const struct option_type option_type_u64 = { u64_parse, u64_describe };
 const struct option_type option_type_seconds = { seconds_parse, seconds_describe };
 const struct option_type option_type_choice = { choice_parse, choice_describe };
-const struct option_type option_type_depth_mode = { depth_mode_parse, choice_describe };
+const struct option_type option_type_enum = { enum_parse, choice_describe };
 const struct option_type option_type_cpus = { cpus_parse, cpus_describe };
 const struct option_type option_type_seed = { seed_parse, seed_describe };
 const struct option_type option_type_hash_key = { hash_key_parse, hash_key_describe };
+const struct option_type option_type_tunnel_ports = { tunnel_ports_parse, tunnel_ports_describe };
 const struct option_type option_type_handler = { handler_parse, handler_describe };
 const struct option_type option_type_path = { path_parse, path_describe };
 const struct option_type option_type_flag = { flag_parse, flag_describe };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_flow.h"
 #include "option_handlers.h"
 #include "option_row.h"
 #include "option_values.h"
@@ -57,6 +58,19 @@ depth_mode_name_at(unsigned int index)
 {
 	return index < sizeof(depth_mode_names) / sizeof(depth_mode_names[0])
 		       ? depth_mode_names[index]
+		       : NULL;
+}
+
+static const char *const flow_depth_names[] = {
+	[WEIR_FLOW_INNER] = "inner",
+	[WEIR_FLOW_OUTER] = "outer",
+};
+
+static const char *
+flow_depth_name_at(unsigned int index)
+{
+	return index < sizeof(flow_depth_names) / sizeof(flow_depth_names[0])
+		       ? flow_depth_names[index]
 		       : NULL;
 }
 
@@ -166,7 +180,7 @@ static const struct option_row option_table[] = {
 		.placeholder = "MODE",
 		.help = "what a worker's depth counts: all that it has, or what waits",
 		.default_text = "outstanding",
-		.type = &option_type_depth_mode,
+		.type = &option_type_enum,
 		FIELD(depth_mode),
 		.name_at = depth_mode_name_at,
 	},
@@ -181,6 +195,33 @@ static const struct option_row option_table[] = {
 		.placeholder = "HEX",
 		.help = "key of the flow hash; without it, random",
 		.type = &option_type_hash_key,
+	},
+	{
+		.name = "flow-depth",
+		.placeholder = "DEPTH",
+		.help = "which packet of a tunnel tells the flow",
+		.default_text = "inner",
+		.type = &option_type_enum,
+		FIELD(flow.depth),
+		.name_at = flow_depth_name_at,
+	},
+	{
+		.name = "flow-nesting",
+		.placeholder = "N",
+		.help = "tunnels in tunnels that are looked through",
+		.default_text = "4",
+		.type = &option_type_u32,
+		FIELD(flow.nesting_max),
+		.max = WEIR_FLOW_NESTING_MAX,
+	},
+	{
+		.name = "flow-ports",
+		.placeholder = "NAME=PORT[,...]",
+		.help = "UDP ports of tunnels, repeatable: what is not named stays as it was",
+		.default_text = "vxlan=4789,vxlan-gpe=4790,geneve=6081,gtpu=2152,teredo=3544",
+		.type = &option_type_tunnel_ports,
+		FIELD(flow.tunnel_port),
+		.max = UINT16_MAX,
 	},
 	{
 		.heading = "Sizes",
@@ -480,5 +521,7 @@ options_parse(struct options *options, int argc, char **argv)
 	rc = chunk_check(options);
 	if (rc == 0)
 		rc = sticky_check(options);
+	if (rc == 0)
+		rc = options_check_tunnel_ports(options);
 	return rc < 0 ? rc : options_check_handlers(options);
 }

@@ -41,7 +41,7 @@ struct options {
 	enum weir_depth_mode depth_mode;
 	uint64_t seed;
 	bool seed_given;
-	struct weir_hash_key hash_key;
+	struct weir_flow_config flow;
 	bool hash_key_given;
 	uint32_t mbuf_size;
 	uint64_t stats_period_ns;

@@ -63,7 +63,7 @@ struct rx_core {
 	uint32_t n_queues;
 	struct rx_queue *queues;
 	struct weir_dispatcher *dispatcher;
-	struct weir_hash_key hash_key;
+	struct weir_flow_config flow;
 	struct rte_mempool *mbuf_pool; /* for the copies that chains may need */
 	int stamp_offset;	       /* dynamic field of arrival times; < 0: none */
 	uint64_t stamp_flag;	       /* its flag in ol_flags */

@@ -58,7 +58,7 @@ packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t 
 		.port = queue->port,
 		.flags = packet->nb_segs > 1 ? WEIR_META_CHAIN : 0,
 	};
-	weir_flow_classify(&rx_core->hash_key, data, packet->data_len, meta);
+	weir_flow_classify(&rx_core->flow, data, packet->data_len, meta);
 	flow_count(&rx_core->tally, meta);
 	rx_core->data[i] = rte_pktmbuf_mtod(packet, void *);
 }

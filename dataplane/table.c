@@ -41,11 +41,16 @@ static const char *const reason_words[WEIR_REASON_COUNT] = {
 static const char *const flow_words[WEIR_FLOW_REASON_COUNT] = {
 	[WEIR_FLOW_PORTS] = "addresses, protocol and ports",
 	[WEIR_FLOW_NO_PORTS] = "addresses and protocol: one without ports",
+	[WEIR_FLOW_SPI] = "addresses, protocol and SPI: IPsec",
 	[WEIR_FLOW_FRAGMENT] = "addresses and protocol: a fragment",
 	[WEIR_FLOW_TRUNCATED_PORTS] = "addresses and protocol: cut before the ports",
 	[WEIR_FLOW_TRUNCATED_IP] = "MAC addresses: IP header cut or malformed",
 	[WEIR_FLOW_NOT_IP] = "MAC addresses: not IP",
 	[WEIR_FLOW_TRUNCATED_MAC] = "nothing: shorter than an Ethernet header",
+	[WEIR_FLOW_NESTING_LIMIT] = "what was found before the nesting limit",
+	[WEIR_FLOW_TRUNCATED_INNER] = "the outer flow: inner packet cut or malformed",
+	[WEIR_FLOW_INNER_NOT_IP] = "the outer flow: inner packet not IP",
+	[WEIR_FLOW_UNKNOWN_TUNNEL] = "the outer flow: tunnel of an unknown kind",
 };
 
 /* One table on its way out. */

@@ -56,6 +56,10 @@ done <<'TABLE'
 --strategy deepest
 --strategy SHALLOWEST
 --strategy shallow
+--flow-depth both
+--flow-nesting 17
+--flow-ports vxlan
+--flow-ports vxlan=4790
 --order flow
 --order sorted
 --overflow drop
@@ -144,8 +148,8 @@ for help in "--help" "-- --help"; do
 	# shellcheck disable=SC2086 # two words
 	plain $help
 	for option in --rx-cores --rx-queues --workers --worker-cpus --strategy --order --overflow \
-		--lane-size --burst --chunk --handler --depth-mode --seed --hash-key --mbuf-size \
-		--stats-period --duration --packets --exit-idle --drain-timeout --report --quiet \
+		--lane-size --burst --chunk --handler --depth-mode --seed --hash-key --flow-depth \
+		--flow-nesting --flow-ports --mbuf-size --stats-period --duration --packets --exit-idle --drain-timeout --report --quiet \
 		--help --version; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$option"
 	done

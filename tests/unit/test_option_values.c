@@ -238,12 +238,103 @@ the_hash_key_has_32_digits(void **state)
 	(void)state;
 	assert_accepted(&p, "--hash-key 000102030405060708090a0b0c0d0e0F");
 	assert_true(p.options.hash_key_given);
-	assert_true(p.options.hash_key.word[0] == UINT64_C(0x0706050403020100));
-	assert_true(p.options.hash_key.word[1] == UINT64_C(0x0f0e0d0c0b0a0908));
+	assert_true(p.options.flow.hash_key.word[0] == UINT64_C(0x0706050403020100));
+	assert_true(p.options.flow.hash_key.word[1] == UINT64_C(0x0f0e0d0c0b0a0908));
 	assert_refusal(
 		&p, "--hash-key 0001", "weir: --hash-key 0001: allowed 32 hexadecimal digits\n");
 	assert_refused(&p, "--hash-key 000102030405060708090a0b0c0d0e0g");
 	assert_refused(&p, "--hash-key 000102030405060708090a0b0c0d0e0f0");
+}
+
+static void
+the_flow_depth_is_inner_or_outer(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	assert_accepted(&p, "--flow-depth outer");
+	assert_int_equal(p.options.flow.depth, WEIR_FLOW_OUTER);
+	assert_accepted(&p, "--flow-depth outer --flow-depth inner");
+	assert_int_equal(p.options.flow.depth, WEIR_FLOW_INNER);
+	assert_refusal(
+		&p, "--flow-depth middle", "weir: --flow-depth middle: allowed inner, outer\n");
+}
+
+static void
+the_flow_nesting_has_bounds(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	assert_accepted(&p, "--flow-nesting 0");
+	assert_int_equal(p.options.flow.nesting_max, 0);
+	assert_accepted(&p, "--flow-nesting 16");
+	assert_int_equal(p.options.flow.nesting_max, WEIR_FLOW_NESTING_MAX);
+	assert_refusal(&p, "--flow-nesting 17", "weir: --flow-nesting 17: allowed 0 to 16\n");
+	assert_refused(&p, "--flow-nesting -1");
+}
+
+/* The row's default text and the library's default can't differ. */
+static void
+the_default_flow_ports_are_the_librarys(void **state)
+{
+	const struct weir_flow_config config = weir_flow_config_default();
+	struct parsed p;
+
+	(void)state;
+	assert_accepted(&p, "");
+	assert_memory_equal(
+		p.options.flow.tunnel_port, config.tunnel_port, sizeof(config.tunnel_port));
+}
+
+static void
+flow_ports_are_set_by_name_and_the_rest_stays(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	assert_accepted(&p, "--flow-ports vxlan=8472,teredo=0 --flow-ports=geneve=65535");
+	assert_int_equal(p.options.flow.tunnel_port[WEIR_FLOW_VXLAN], 8472);
+	assert_int_equal(p.options.flow.tunnel_port[WEIR_FLOW_TEREDO], 0);
+	assert_int_equal(p.options.flow.tunnel_port[WEIR_FLOW_GENEVE], 65535);
+	assert_int_equal(p.options.flow.tunnel_port[WEIR_FLOW_VXLAN_GPE], 4790);
+	assert_int_equal(p.options.flow.tunnel_port[WEIR_FLOW_GTPU], 2152);
+	assert_accepted(&p, "--flow-ports vxlan=1 --flow-ports vxlan=2,vxlan=3");
+	assert_int_equal(p.options.flow.tunnel_port[WEIR_FLOW_VXLAN], 3);
+}
+
+static void
+malformed_flow_ports_are_refused(void **state)
+{
+	static const char *const refused[] = { "vxlan", "vxlan=", "=4789", "vxlan=65536",
+		"vxlan=-1", "vxlan=+1", "vxlan= 1", "vxlan=0x10", "vxlan=1,", ",vxlan=1",
+		"vxlan=1,,gtpu=2", "vxla=1", "vxlann=1", "VXLAN=1", "vxlan=1=2", "vxlan,gtpu=1",
+		"vxlan=000001", "mpls=6635" };
+	struct parsed p;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(refused); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "--flow-ports %s", refused[i]);
+		assert_refused(&p, line);
+	}
+	assert_refusal(&p, "--flow-ports nvgre=1",
+		"weir: --flow-ports nvgre=1: allowed NAME: one of vxlan, vxlan-gpe, geneve, gtpu, "
+		"teredo; PORT: 0 to 65535, 0 is off\n");
+}
+
+static void
+two_tunnels_on_one_port_are_refused(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	assert_refusal(&p, "--flow-ports vxlan=6081",
+		"weir: --flow-ports geneve=6081: allowed a port of its own: 6081 is that of "
+		"vxlan\n");
+	assert_accepted(&p, "--flow-ports vxlan=6081,geneve=4789");
+	assert_accepted(&p, "--flow-ports vxlan=0,geneve=0,gtpu=0");
 }
 
 static void
@@ -322,6 +413,12 @@ main(void)
 		cmocka_unit_test(order_and_depth_mode_have_their_names),
 		cmocka_unit_test(seeds_are_decimal_or_hexadecimal),
 		cmocka_unit_test(the_hash_key_has_32_digits),
+		cmocka_unit_test(the_flow_depth_is_inner_or_outer),
+		cmocka_unit_test(the_flow_nesting_has_bounds),
+		cmocka_unit_test(the_default_flow_ports_are_the_librarys),
+		cmocka_unit_test(flow_ports_are_set_by_name_and_the_rest_stays),
+		cmocka_unit_test(malformed_flow_ports_are_refused),
+		cmocka_unit_test(two_tunnels_on_one_port_are_refused),
 		cmocka_unit_test(worker_cpus_are_a_list),
 		cmocka_unit_test(chunks_need_a_strategy_without_owners),
 		cmocka_unit_test(numbers_and_times_survive_being_printed),

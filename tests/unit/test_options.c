@@ -30,6 +30,8 @@ defaults_are_those_of_the_design(void **state)
 	assert_int_equal(p.options.depth_mode, WEIR_DEPTH_OUTSTANDING);
 	assert_false(p.options.seed_given);
 	assert_false(p.options.hash_key_given);
+	assert_int_equal(p.options.flow.depth, WEIR_FLOW_INNER);
+	assert_int_equal(p.options.flow.nesting_max, 4);
 	assert_int_equal(p.options.mbuf_size, 2176);
 	assert_int_equal(p.options.stats_period_ns, OPTION_NS_PER_SECOND);
 	assert_int_equal(p.options.duration_ns, 0);

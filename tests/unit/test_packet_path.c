@@ -78,13 +78,13 @@ rig_make(const struct weir_strategy *strategy, const struct weir_overflow_policy
 static void
 classify_some(void)
 {
-	const struct weir_hash_key key = { { 1, 2 } };
+	const struct weir_flow_config config = weir_flow_config_default();
 	/* Ethernet, IPv4, UDP; the rest is zero. */
 	uint8_t frame[64] = { [12] = 0x08, [14] = 0x45, [23] = 17, [26] = 10, [30] = 11 };
 	struct weir_meta meta;
 
 	for (uint32_t length = 0; length <= sizeof(frame); length++)
-		weir_flow_classify(&key, frame, length, &meta);
+		weir_flow_classify(&config, frame, length, &meta);
 }
 
 static void

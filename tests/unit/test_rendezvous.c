@@ -290,7 +290,7 @@ c5_a_stopped_owner_is_passed_over_and_its_keys_alone_move(void **state)
 static void
 c5_packets_that_have_no_flow_share_one_owner_and_are_told_apart(void **state)
 {
-	const struct weir_hash_key key = { { 1, 2 } };
+	const struct weir_flow_config flow = weir_flow_config_default();
 	const struct weir_config config = rig_config("rendezvous", 4);
 	struct rig *rig = rig_create(&config, 64);
 	struct weir_meta meta = { 0 };
@@ -298,9 +298,9 @@ c5_packets_that_have_no_flow_share_one_owner_and_are_told_apart(void **state)
 	uint8_t frame[13] = { 0xde, 0xad };
 
 	(void)state;
-	weir_flow_classify(&key, frame, 0, &meta);
+	weir_flow_classify(&flow, frame, 0, &meta);
 	assert_int_equal(meta.flow_reason, WEIR_FLOW_TRUNCATED_MAC);
-	weir_flow_classify(&key, frame, sizeof(frame), &other);
+	weir_flow_classify(&flow, frame, sizeof(frame), &other);
 	assert_int_equal(other.flow_reason, WEIR_FLOW_TRUNCATED_MAC);
 	assert_int_equal(meta.bucket, other.bucket);
 	rig->bucket = meta.bucket;

@@ -38,8 +38,6 @@ struct capture {
 	uint32_t n;
 };
 
-static const struct weir_hash_key hash_key = { .word = { 1, 2 } };
-
 static struct record
 record_make(const struct pcap_pkthdr *header, const uint8_t *data)
 {
@@ -48,12 +46,13 @@ record_make(const struct pcap_pkthdr *header, const uint8_t *data)
 		.length = header->caplen,
 		.bytes = malloc(header->caplen),
 	};
+	const struct weir_flow_config flow = weir_flow_config_default();
 	struct weir_meta meta = { 0 };
 	uint32_t at = 12;
 
 	assert_non_null(record.bytes);
 	memcpy(record.bytes, data, record.length);
-	weir_flow_classify(&hash_key, record.bytes, record.length, &meta);
+	weir_flow_classify(&flow, record.bytes, record.length, &meta);
 	record.hash = meta.hash;
 	record.reason = meta.flow_reason;
 	record.has_stamp = stamp_find(record.bytes, record.length, &record.stamp);
