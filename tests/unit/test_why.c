@@ -5,7 +5,7 @@
 #include "dispatcher.h"
 #include "order_rig.h"
 
-#define RANDOM_PACKETS 20000
+#define RANDOM_PACKETS 3000
 #define RANDOM_BUCKETS 24
 
 static struct weir_explanation
