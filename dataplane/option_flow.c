@@ -59,7 +59,7 @@ option_parse_tunnel_ports(const char *list, uint16_t *ports)
 	return 0;
 }
 
-/* Refuses tunnel `b` if it has the port of tunnel `a`. */
+/* Refuses two tunnels with one port. */
 static int
 ports_differ(const uint16_t *ports, unsigned int a, unsigned int b)
 {
@@ -67,9 +67,9 @@ ports_differ(const uint16_t *ports, unsigned int a, unsigned int b)
 
 	if (ports[a] == 0 || ports[a] != ports[b])
 		return 0;
-	snprintf(value, sizeof(value), "%s=%u", weir_flow_tunnel_name(b), ports[b]);
-	return options_refuse("--flow-ports", value, "a port of its own: %u is that of %s",
-		ports[a], weir_flow_tunnel_name(a));
+	snprintf(value, sizeof(value), "%s=%u,%s=%u", weir_flow_tunnel_name(a), ports[a],
+		weir_flow_tunnel_name(b), ports[b]);
+	return options_refuse("--flow-ports", value, "a port of its own for each tunnel");
 }
 
 int

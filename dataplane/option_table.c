@@ -258,9 +258,8 @@ static const struct option_row option_table[] = {
 		.heading = "Replay",
 		.name = "service-ns",
 		.placeholder = "NS",
-		.help = "time that a worker takes for a packet, on the capture's own clock; 0: "
-			"each "
-			"packet is done before the next arrives",
+		.help = "time that a worker takes for a packet, by the capture's clock; 0: each is "
+			"done before the next arrives",
 		.default_text = "0",
 		.type = &option_type_u64,
 		FIELD(service_ns),

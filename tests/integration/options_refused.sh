@@ -60,7 +60,7 @@ done <<'TABLE'
 --flow-nesting 17
 --flow-ports vxlan
 --flow-ports vxlan=4790
---order flow
+--order none --sticky 100
 --order sorted
 --overflow drop
 --overflow drop-head

@@ -12,7 +12,7 @@ run_stalled() { # NAME OPTION...
 	local name=$1
 
 	shift
-	weir_run_ok "$name" --vdev "net_pcap0,rx_pcap=$WORK/in.pcap" -- --workers 4 \
+	weir_run_ok "$name" --vdev "net_pcap0,rx_pcap=$WORK/in.pcap" -- --workers 4 --order none \
 		--rx-cores 1 --lane-size "$LANE" --handler forward --handler 1=wait:2000000000 \
 		--exit-idle 0.5 --drain-timeout 0.5 --stats-period 0 --quiet \
 		--report "$WORK/$name.json" "$@"

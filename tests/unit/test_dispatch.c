@@ -340,18 +340,18 @@ drop_ends_the_chunk_it_falls_into(void **state)
 
 	(void)state;
 	config.chunk = 4;
-	config.lane_size = 6;
+	config.lane_size = 5;
 	rig = rig_create(&config, 64);
 	assert_routes(rig, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2);
 	/*
-	 * Index 12 is worker 0's: two fit, the third is dropped. The strategy is asked again for
-	 * index 15, worker 0's as well: dropped at once; then for 16, worker 1's: two fit, the
-	 * third is dropped; then for 19, worker 1's; then for 20, worker 2's.
+	 * Each lane has room for one more. Index 12 is worker 0's: one fits, 13 is dropped. The
+	 * strategy is asked again for index 14, worker 2's, then for 16, worker 1's, and for 18 and
+	 * 19, which find all full.
 	 */
-	assert_routes(rig, 0, 0, 0, 0, 1, 1, 1, 1, 2);
-	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
-	assert_int_equal(rig_worker_counters(rig, 0, 1).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 2);
-	assert_int_equal(rig_depth(rig, 2), 5);
+	assert_routes(rig, 0, 0, 2, 2, 1, 1, 0, 1);
+	for (weir_worker_id id = 0; id < 3; id++)
+		assert_int_equal(rig_depth(rig, id), 5);
+	assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 5);
 	rig_destroy(rig);
 }
 

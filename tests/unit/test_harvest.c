@@ -396,6 +396,24 @@ completion_that_is_ahead_of_the_published_tail_counts_as_nothing(void **state)
 }
 
 static void
+in_process_that_is_ahead_of_the_published_tail_counts_as_nothing(void **state)
+{
+	struct weir_config config = rig_config("first", 1);
+	struct rig *rig;
+
+	(void)state;
+	config.n_dispatchers = 2;
+	config.depth_mode = WEIR_DEPTH_QUEUED;
+	rig = rig_create(&config, 64);
+	assert_int_equal(rig_dispatch_from(rig, 1, 3), 3);
+	assert_int_equal(rig_take(rig, 0, 3), 3);
+	atomic_store(&pool_tails(rig->pool, 1)->tail[0], 2);
+	assert_int_equal(mirror_depth(rig, 0, 0), 0);
+	atomic_store(&pool_tails(rig->pool, 1)->tail[0], 3);
+	rig_destroy(rig);
+}
+
+static void
 reclaim_of_a_dead_worker_brings_every_packet_back(void **state)
 {
 	const struct weir_config config = rig_config("round-robin", 2);
@@ -535,6 +553,7 @@ main(void)
 		cmocka_unit_test(several_dispatchers_pass_over_workers_that_are_not_routable),
 		cmocka_unit_test(every_dispatcher_knows_the_whole_backlog),
 		cmocka_unit_test(completion_that_is_ahead_of_the_published_tail_counts_as_nothing),
+		cmocka_unit_test(in_process_that_is_ahead_of_the_published_tail_counts_as_nothing),
 		cmocka_unit_test(reclaim_of_a_dead_worker_brings_every_packet_back),
 		cmocka_unit_test(
 			written_off_packets_never_come_back_though_the_worker_completes_them),

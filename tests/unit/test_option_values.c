@@ -331,8 +331,8 @@ two_tunnels_on_one_port_are_refused(void **state)
 
 	(void)state;
 	assert_refusal(&p, "--flow-ports vxlan=6081",
-		"weir: --flow-ports geneve=6081: allowed a port of its own: 6081 is that of "
-		"vxlan\n");
+		"weir: --flow-ports vxlan=6081,geneve=6081: allowed a port of its own for each "
+		"tunnel\n");
 	assert_accepted(&p, "--flow-ports vxlan=6081,geneve=4789");
 	assert_accepted(&p, "--flow-ports vxlan=0,geneve=0,gtpu=0");
 }

@@ -122,6 +122,21 @@ m5_packets_behind_a_drop_go_on(void **state)
 }
 
 static void
+a10_drops_do_not_make_the_strategy_pick_again(void **state)
+{
+	struct weir_config config = rig_config("shallowest", 1);
+	struct rig *rig;
+
+	(void)state;
+	config.lane_size = 2;
+	rig = rig_create(&config, 64);
+	assert_int_equal(rig_dispatch(rig, 32), 32);
+	assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_OVERFLOW_DROP_NEW], 30);
+	assert_int_equal(rig_counters(rig, 0).depth_visits, 32);
+	rig_destroy(rig);
+}
+
+static void
 m6_reject_takes_two_of_five_and_drops_nothing(void **state)
 {
 	struct rig *rig = rig_with_policy("reject", 1, 2);
@@ -217,11 +232,13 @@ worker_0_completes_all(struct rig *rig)
  * packet is harvested, which is after worker 0's progress was read.
  */
 static struct rig *
-rig_that_empties_worker_0(const char *strategy, const char *overflow, uint32_t lane_size)
+rig_that_empties_worker_0(
+	const char *strategy, const char *overflow, uint32_t lane_size, uint32_t chunk)
 {
 	struct weir_config config = rig_config(strategy, 2);
 	struct rig *rig;
 
+	config.chunk = chunk;
 	config.overflow = overflow;
 	config.lane_size = lane_size;
 	rig = rig_create(&config, 256);
@@ -238,7 +255,7 @@ full_lane_is_read_again_before_it_is_believed(void **state)
 	(void)state;
 	for (unsigned int p = 0; weir_overflow_at(p); p++) {
 		struct rig *rig =
-			rig_that_empties_worker_0("round-robin", weir_overflow_at(p)->name, 3);
+			rig_that_empties_worker_0("round-robin", weir_overflow_at(p)->name, 3, 1);
 		const uint64_t before = rig_counters(rig, 0).line_reads;
 
 		weir_message_index_set(rig->dispatcher[0].dispatcher, 0);
@@ -276,7 +293,7 @@ mirror_is_exact_after_a_lane_was_read_again(void **state)
 	(void)state;
 	for (unsigned int p = 0; weir_overflow_at(p); p++) {
 		struct rig *rig =
-			rig_that_empties_worker_0("shallowest", weir_overflow_at(p)->name, 4);
+			rig_that_empties_worker_0("shallowest", weir_overflow_at(p)->name, 4, 1);
 
 		rig_dispatch(rig, 20);
 		assert_null(rig->on_finish);
@@ -284,19 +301,38 @@ mirror_is_exact_after_a_lane_was_read_again(void **state)
 	}
 }
 
+/* The lane that was read again in mid-chunk is full again: the next pick must know. */
+static void
+mirror_is_exact_for_the_pick_behind_a_broken_chunk(void **state)
+{
+	struct rig *rig = rig_that_empties_worker_0("shallowest", "drop-new", 4, 8);
+
+	(void)state;
+	weir_message_index_set(rig->dispatcher[0].dispatcher, 0);
+	/*
+	 * Depths are 4 and 3. Worker 1 takes one packet and drops one; worker 0, which is empty by
+	 * now, takes four and drops one; then both are full and take turns at dropping.
+	 */
+	assert_routes(rig, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1);
+	assert_null(rig->on_finish);
+	rig_destroy(rig);
+}
+
 static void
 mirror_is_exact_for_the_burst_behind_a_hold(void **state)
 {
-	struct rig *rig = rig_that_empties_worker_0("shallowest", "reject", 4);
+	struct rig *rig = rig_that_empties_worker_0("shallowest", "reject", 4, 1);
 
 	(void)state;
-	/* One packet per worker's turn goes to the hold: it fills what has become free. */
+	/* Worker 1 has a slot for one of six; the others go to the hold. */
 	rig->on_finish = NULL;
 	assert_int_equal(rig_dispatch(rig, 6), 1);
 	rig_hold(rig, 0);
+	/* Now worker 0's four slots become free in mid-call, and one of worker 1's. */
 	assert_int_equal(rig_work(rig, 1, 1), 1);
 	rig->on_finish = worker_0_completes_all;
-	assert_int_equal(rig_dispatch(rig, 4), 0);
+	assert_int_equal(rig_dispatch(rig, 0), 0);
+	assert_null(rig->on_finish);
 	rig_destroy(rig);
 }
 
@@ -311,6 +347,7 @@ main(void)
 			capacity_counts_packets_in_process_and_completed_until_they_are_harvested),
 		cmocka_unit_test(m5_drop_new_drops_the_arrivals_and_keeps_the_queue),
 		cmocka_unit_test(m5_packets_behind_a_drop_go_on),
+		cmocka_unit_test(a10_drops_do_not_make_the_strategy_pick_again),
 		cmocka_unit_test(m6_reject_takes_two_of_five_and_drops_nothing),
 		cmocka_unit_test(m6_first_refusal_ends_the_dispatch_though_others_have_room),
 		cmocka_unit_test(
@@ -319,6 +356,7 @@ main(void)
 		cmocka_unit_test(full_lane_is_read_again_before_it_is_believed),
 		cmocka_unit_test(lane_that_stays_full_is_read_again_once_per_burst_only),
 		cmocka_unit_test(mirror_is_exact_after_a_lane_was_read_again),
+		cmocka_unit_test(mirror_is_exact_for_the_pick_behind_a_broken_chunk),
 		cmocka_unit_test(mirror_is_exact_for_the_burst_behind_a_hold),
 	};
 

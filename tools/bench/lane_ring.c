@@ -183,9 +183,26 @@ lane_harvest(struct lane_ring *lanes, uint32_t id)
 		bitset_remove(&lanes->outstanding, id);
 }
 
+/* The line that tells how far the worker is. */
+static const void *
+progress_line_of(const struct lane_ring *lanes, uint32_t id)
+{
+	const struct ring_lane *lane = &lanes->lane[id];
+
+	return lane->back ? (const void *)&lane->back->prod
+			  : (const void *)&lanes->worker[id].completed;
+}
+
+/* As for Weir's lanes: what can be fetched in advance is. */
 static void
 lanes_harvest(struct lane_ring *lanes)
 {
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = lanes->outstanding.word[w];
+
+		while (bits)
+			prefetch_read(progress_line_of(lanes, bitset_pop(&bits, w)));
+	}
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = lanes->outstanding.word[w];
 

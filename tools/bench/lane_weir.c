@@ -94,9 +94,23 @@ lane_harvest(struct lane_weir *lanes, uint32_t id)
 		bitset_remove(&lanes->outstanding, id);
 }
 
+/* As in the library: all lines that will be read are fetched before the first one is. */
 static void
 lanes_harvest(struct lane_weir *lanes)
 {
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = lanes->outstanding.word[w];
+
+		while (bits) {
+			const uint32_t id = bitset_pop(&bits, w);
+			const struct lane_producer *lane = &lanes->lane[id];
+
+			prefetch_read(lanes->progress[id]);
+			if (lanes->answers)
+				prefetch_read(
+					&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
+		}
+	}
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = lanes->outstanding.word[w];
 

@@ -39,6 +39,16 @@ conditions_print(const struct run *run, FILE *out)
 		run->bench->machine.returned_cost_cycles, run->bench->machine.drained_cost_cycles);
 }
 
+/* Without it there is no column of ratios: the baseline was left out by --subject, say. */
+static bool
+has_baseline(const struct run *run)
+{
+	for (uint32_t i = 0; i < run->plan->n; i++)
+		if (run_baseline(run, i) >= 0)
+			return true;
+	return false;
+}
+
 static void
 header_print(const struct run *run, FILE *out)
 {
@@ -47,9 +57,10 @@ header_print(const struct run *run, FILE *out)
 	fprintf(out, "%-14s%-10s%8s%7s", "subject", "situation", "workers", "chunk");
 	for (uint32_t f = 0; f < run->n_figures; f++)
 		fprintf(out, "%*s", FIGURE_COLUMNS, run->command->figures[f].heading);
-	snprintf(ratio, sizeof(ratio), "against %s", run->command->baseline);
-	if (run->command->baseline)
+	if (has_baseline(run)) {
+		snprintf(ratio, sizeof(ratio), "against %s", run->command->baseline);
 		fprintf(out, "%*s", FIGURE_COLUMNS, ratio);
+	}
 	fputc('\n', out);
 }
 
