@@ -76,7 +76,7 @@ struct walk {
 	const uint8_t *at;
 	size_t left;		  /* bytes at `at` that may be read */
 	const uint8_t *addresses; /* the two of them, one behind the other; length by `kind` */
-	uint16_t port[2];	  /* port[i] belongs to the i-th address */
+	uint32_t ports;		  /* as in a header: the first address's in the upper half */
 	uint32_t ah_spi;	  /* of an AH behind these addresses; 0: none */
 	uint32_t spi;		  /* in the place of ports, at the end of the walk; 0: none */
 	uint8_t protocol;
@@ -87,6 +87,18 @@ struct walk {
 	uint8_t n_tunnels;
 	bool quoted; /* in what an ICMP error quotes */
 };
+
+static inline uint16_t
+walk_source_port(const struct walk *walk)
+{
+	return (uint16_t)(walk->ports >> 16);
+}
+
+static inline uint16_t
+walk_destination_port(const struct walk *walk)
+{
+	return (uint16_t)walk->ports;
+}
 
 /* Moves on by `bytes`, or to the end if there are fewer. */
 static inline void
@@ -156,8 +168,7 @@ walk_note(struct walk *walk, enum flow_kind kind, const uint8_t *addresses, uint
 	walk->kind = (uint8_t)kind;
 	walk->addresses = addresses;
 	walk->protocol = protocol;
-	walk->port[0] = 0;
-	walk->port[1] = 0;
+	walk->ports = 0;
 	walk->ah_spi = 0;
 }
 
@@ -181,15 +192,12 @@ walk_take_shim(struct walk *walk, size_t bytes)
 	return true;
 }
 
-/*
- * Goes into a tunnel, where `layer` comes first. If no tunnel is asked for, what was noted is the
- * flow, and it was found for `reason`.
- */
+/* Goes into a tunnel, where `layer` comes first, unless its flow is to be that around it. */
 static inline enum layer
-walk_enter(struct walk *walk, enum layer layer, enum weir_flow_reason reason)
+walk_enter(struct walk *walk, enum layer layer)
 {
 	if (walk->config->depth == WEIR_FLOW_OUTER)
-		return walk_stop_portless(walk, reason);
+		return walk_stop_portless(walk, WEIR_FLOW_NO_PORTS);
 	if (walk->n_tunnels >= walk->config->nesting_max)
 		return walk_stop(walk, WEIR_FLOW_NESTING_LIMIT);
 	walk->n_tunnels++;

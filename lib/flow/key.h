@@ -27,8 +27,9 @@ last_word(uint64_t low_port, uint64_t high_port, uint8_t protocol, enum flow_kin
 static inline void
 key_set_ipv4(struct weir_flow_key *key, const struct walk *walk)
 {
-	uint64_t low = (uint64_t)load_be32(walk->addresses) << 16 | walk->port[0];
-	uint64_t high = (uint64_t)load_be32(walk->addresses + 4) << 16 | walk->port[1];
+	uint64_t low = (uint64_t)load_be32(walk->addresses) << 16 | walk_source_port(walk);
+	uint64_t high =
+		(uint64_t)load_be32(walk->addresses + 4) << 16 | walk_destination_port(walk);
 
 	swap_if(low > high, &low, &high);
 	key->word[0] = low >> 16 << 32 | high >> 16;
@@ -41,9 +42,9 @@ static inline void
 key_set_ipv6(struct weir_flow_key *key, const struct walk *walk)
 {
 	uint64_t low[3] = { load_be64(walk->addresses), load_be64(walk->addresses + 8),
-		walk->port[0] };
+		walk_source_port(walk) };
 	uint64_t high[3] = { load_be64(walk->addresses + 16), load_be64(walk->addresses + 24),
-		walk->port[1] };
+		walk_destination_port(walk) };
 	/* low > high, of three digits, without a branch. */
 	const bool swap =
 		(low[0] > high[0]) |

@@ -62,40 +62,50 @@ static inline bool
 ports_may_be_tunnel(const struct walk *walk)
 {
 	const uint16_t *tunnel = walk->config->tunnel_port;
-	bool found = walk->port[0] == tunnel[WEIR_FLOW_TEREDO];
+	const uint16_t port = walk_destination_port(walk);
+	bool found = walk_source_port(walk) == tunnel[WEIR_FLOW_TEREDO];
 
-	found |= walk->port[1] == tunnel[WEIR_FLOW_VXLAN];
-	found |= walk->port[1] == tunnel[WEIR_FLOW_VXLAN_GPE];
-	found |= walk->port[1] == tunnel[WEIR_FLOW_GENEVE];
-	found |= walk->port[1] == tunnel[WEIR_FLOW_GTPU];
-	found |= walk->port[1] == tunnel[WEIR_FLOW_TEREDO];
+	found |= port == tunnel[WEIR_FLOW_VXLAN];
+	found |= port == tunnel[WEIR_FLOW_VXLAN_GPE];
+	found |= port == tunnel[WEIR_FLOW_GENEVE];
+	found |= port == tunnel[WEIR_FLOW_GTPU];
+	found |= port == tunnel[WEIR_FLOW_TEREDO];
 	return found & (walk->protocol == PROTOCOL_UDP);
 }
 
-/* Goes into the tunnel whose port it is. Port 0 is nobody's, though it is what "off" looks like. */
+/*
+ * The tunnel whose port it is; WEIR_FLOW_TUNNEL_COUNT if there is none. Port 0 is nobody's, though
+ * it is what "off" looks like.
+ */
+static inline enum weir_flow_tunnel
+walk_find_tunnel(const struct walk *walk)
+{
+	const uint16_t *tunnel = walk->config->tunnel_port;
+
+	for (unsigned int i = 0; i < WEIR_FLOW_TUNNEL_COUNT; i++)
+		if (tunnel[i] != 0 && walk_destination_port(walk) == tunnel[i])
+			return (enum weir_flow_tunnel)i;
+	if (tunnel[WEIR_FLOW_TEREDO] != 0 && walk_source_port(walk) == tunnel[WEIR_FLOW_TEREDO])
+		return WEIR_FLOW_TEREDO;
+	return WEIR_FLOW_TUNNEL_COUNT;
+}
+
 static inline enum layer
 walk_udp_tunnel(struct walk *walk)
 {
-	const uint16_t *tunnel = walk->config->tunnel_port;
-	unsigned int i = 0;
+	const enum weir_flow_tunnel tunnel = walk_find_tunnel(walk);
 
-	while (i < WEIR_FLOW_TUNNEL_COUNT && (tunnel[i] == 0 || walk->port[1] != tunnel[i]))
-		i++;
-	if (i == WEIR_FLOW_TUNNEL_COUNT && walk->port[0] != 0 &&
-		walk->port[0] == tunnel[WEIR_FLOW_TEREDO])
-		i = WEIR_FLOW_TEREDO;
-	if (i == WEIR_FLOW_TUNNEL_COUNT)
+	if (tunnel == WEIR_FLOW_TUNNEL_COUNT || walk->config->depth == WEIR_FLOW_OUTER)
 		return walk_stop(walk, WEIR_FLOW_PORTS);
 	if (walk->left < UDP_HEADER_BYTES)
-		return walk_stop_cut(walk, WEIR_FLOW_TRUNCATED_INNER);
-	walk->ah_spi = 0; /* the ports say more */
+		return walk_stop(walk, WEIR_FLOW_TRUNCATED_INNER);
 	const uint16_t udp_bytes = load_be16(walk->at + 4);
 
 	/* Zero, or less than a header: of a jumbogram or by offload. */
 	if (udp_bytes >= UDP_HEADER_BYTES)
 		walk_trim(walk, udp_bytes);
 	walk_skip(walk, UDP_HEADER_BYTES);
-	return walk_enter(walk, layer_of_tunnel((enum weir_flow_tunnel)i), WEIR_FLOW_PORTS);
+	return walk_enter(walk, layer_of_tunnel(tunnel));
 }
 
 /* TCP, UDP, UDP-Lite, SCTP and DCCP all begin with the two ports. */
@@ -104,8 +114,7 @@ walk_ports(struct walk *walk)
 {
 	if (unlikely(walk->left < PORTS_BYTES))
 		return walk_stop_portless(walk, WEIR_FLOW_TRUNCATED_PORTS);
-	walk->port[0] = load_be16(walk->at);
-	walk->port[1] = load_be16(walk->at + 2);
+	walk->ports = load_be32(walk->at);
 	if (unlikely(ports_may_be_tunnel(walk)))
 		return LAYER_UDP_TUNNEL;
 	return walk_stop(walk, WEIR_FLOW_PORTS);
@@ -117,8 +126,7 @@ walk_icmp_query(struct walk *walk)
 {
 	if (walk->left < ICMP_QUERY_BYTES)
 		return walk_stop_portless(walk, WEIR_FLOW_TRUNCATED_PORTS);
-	walk->port[0] = load_be16(walk->at + 4);
-	walk->port[1] = walk->port[0];
+	walk->ports = load_be16(walk->at + 4) * UINT32_C(0x00010001);
 	return walk_stop(walk, WEIR_FLOW_PORTS);
 }
 

@@ -176,7 +176,7 @@ walk_gre_1(struct walk *walk, uint16_t flags, uint16_t type)
 	if (type != GRE_TYPE_PPP || !(flags & GRE_KEY))
 		return walk_stop_unknown_tunnel(walk);
 	if (!(flags & GRE_SEQUENCE))
-		return walk_stop(walk, WEIR_FLOW_NO_PORTS);
+		return walk_stop_portless(walk, WEIR_FLOW_NO_PORTS);
 	return walk_take(walk, gre_optional_bytes(flags)) ? LAYER_PPP : LAYER_END;
 }
 
@@ -185,8 +185,7 @@ walk_gre(struct walk *walk)
 {
 	const uint8_t *header = walk->at;
 
-	if (walk_enter(walk, LAYER_GRE, WEIR_FLOW_NO_PORTS) == LAYER_END ||
-		!walk_take(walk, GRE_HEADER_BYTES))
+	if (walk_enter(walk, LAYER_GRE) == LAYER_END || !walk_take(walk, GRE_HEADER_BYTES))
 		return LAYER_END;
 	const uint16_t flags = load_be16(header);
 	const uint16_t type = load_be16(header + 2);

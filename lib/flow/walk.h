@@ -58,13 +58,13 @@ walk_step(struct walk *walk, enum layer layer)
 	case LAYER_ICMPV6:
 		return walk_icmpv6(walk);
 	case LAYER_IPV4_IN_IP:
-		return walk_enter(walk, LAYER_IPV4, WEIR_FLOW_NO_PORTS);
+		return walk_enter(walk, LAYER_IPV4);
 	case LAYER_IPV6_IN_IP:
-		return walk_enter(walk, LAYER_IPV6, WEIR_FLOW_NO_PORTS);
+		return walk_enter(walk, LAYER_IPV6);
 	case LAYER_MPLS_IN_IP:
-		return walk_enter(walk, LAYER_MPLS, WEIR_FLOW_NO_PORTS);
+		return walk_enter(walk, LAYER_MPLS);
 	case LAYER_ETHERNET_IN_IP:
-		return walk_enter(walk, LAYER_ETHERNET, WEIR_FLOW_NO_PORTS);
+		return walk_enter(walk, LAYER_ETHERNET);
 	case LAYER_GRE:
 		return walk_gre(walk);
 	case LAYER_ERSPAN_2:

@@ -15,6 +15,13 @@
 #define MAC_BYTES 6
 #define CONFIG_BYTES 2
 
+/*
+ * What bounds the work on a frame: nine Ethernet headers with eight tags or the like among them, an
+ * IP header with eight extension headers, ports and a tunnel's header; once for each tunnel, for
+ * what is in the innermost one, and for what an ICMP error quotes.
+ */
+#define LEVEL_LAYERS_MAX (9 + 8 + 1 + 8 + 2)
+
 /* Unlike assert, there in release builds too. */
 static void
 require(int holds)
@@ -58,6 +65,7 @@ require_traced(const struct weir_flow_config *config, const uint8_t *frame, uint
 	weir_flow_trace(config, frame, length, &trace);
 	require(memcmp(&trace.key, key, sizeof(*key)) == 0);
 	require(trace.n_layers >= 1 && trace.n_layers <= WEIR_FLOW_TRACE_LAYERS_MAX);
+	require(trace.n_layers + trace.n_omitted <= LEVEL_LAYERS_MAX * (config->nesting_max + 2));
 	for (uint32_t i = 0; i < trace.n_layers; i++)
 		require(trace.layer[i].offset <= length &&
 			memchr(trace.layer[i].detail, 0, sizeof(trace.layer[i].detail)));

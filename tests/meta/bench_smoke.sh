@@ -47,6 +47,7 @@ bench_refuses() { # WORDS ARGUMENT...
 cpu=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 bench_run lane
 bench_run dispatch
+bench_run parse
 bench_run dispatch --cpus "$cpu,$cpu"
 grep -q 'MEAN NOTHING' "$WORK/table" || fail "figures of a shared CPU are not marked"
 
@@ -58,9 +59,12 @@ MACHINE = {"cpu_model", "kernel", "governor", "cpus", "cpu_relation", "cpu_share
 BUILD = {"version", "compiler", "build_type"}
 OPTIONS = {"rounds", "packets", "burst", "lane_size", "backlog", "seed"}
 CASE = {"subject", "situation", "workers", "chunk", "packets_in", "packets_out", "ratio",
-        "cycles_per_packet", "cycles_drained_per_packet", "preempted_per_round"}
+        "cycles_per_packet", "preempted_per_round"}
+DRAINED = {"cycles_drained_per_packet"}
 COUNTS = {"depth_visits_per_burst", "line_reads_per_burst"}
 STRATEGIES = {"shallowest", "round-robin", "random", "first", "last", "rendezvous"}
+FRAMES = {"ipv4-udp", "ipv4-tcp", "ipv6-udp", "ipv6-tcp", "fragment", "qinq", "mpls", "ipip", "gre",
+          "vxlan", "vxlan-ipv6", "geneve", "gtpu", "mixed"}
 LANES = {"lane", "lane-meta", "lane-counter", "ring-return", "ring-counter", "ring-plain"}
 # Mirror entries per 32-packet burst: four and sixteen workers, idle and uniformly backlogged.
 VISITS = {("idle", 1): 32, ("idle", 4): 53, ("idle", 16): 47,
@@ -95,8 +99,9 @@ def report_read(command, keys, subjects):
     return results
 
 
-report_read("lane", CASE, LANES)
-for case in report_read("dispatch", CASE | COUNTS, STRATEGIES):
+report_read("parse", CASE, FRAMES)
+report_read("lane", CASE | DRAINED, LANES)
+for case in report_read("dispatch", CASE | DRAINED | COUNTS, STRATEGIES):
     if case["subject"] == "shallowest" and case["chunk"] == 1:
         where = (case["situation"], case["workers"])
         visits = case["depth_visits_per_burst"]["median"]
@@ -120,4 +125,4 @@ bench_refuses '--subject nobody shallowest, rendezvous' dispatch --subject nobod
 bench_refuses '--json /nonexistent/x' dispatch --json /nonexistent/x
 bench_refuses '--wrokers' dispatch --wrokers 4
 "$WEIR_BENCH" --help | grep -q -- '--rounds N' || fail "--help does not list --rounds"
-echo "lane and dispatch run and balance; 16 bad command lines are refused"
+echo "lane, dispatch and parse run and balance; 16 bad command lines are refused"

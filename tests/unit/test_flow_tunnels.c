@@ -57,6 +57,22 @@ outer_depth_looks_into_no_tunnel(void **state)
 }
 
 static void
+outer_depth_needs_no_more_than_the_ports(void **state)
+{
+	struct weir_flow_config config = weir_flow_config_default();
+	struct packet packet;
+
+	(void)state;
+	config.depth = WEIR_FLOW_OUTER;
+	packet_build(&packet, "eth ip4 udp vxlan eth ip4 tcp", FROM, TO);
+	for (uint32_t length = packet.offset[2] + 4; length <= packet.length; length++) {
+		const struct weir_flow_key key = parse_by(&config, packet.bytes, length);
+
+		assert_key("outer", &key, WEIR_FLOW_PORTS, OUTER_UDP("4789"));
+	}
+}
+
+static void
 outer_depth_still_follows_icmp_errors(void **state)
 {
 	struct weir_flow_config config = weir_flow_config_default();
@@ -425,6 +441,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outer_depth_looks_into_no_tunnel),
+		cmocka_unit_test(outer_depth_needs_no_more_than_the_ports),
 		cmocka_unit_test(outer_depth_still_follows_icmp_errors),
 		cmocka_unit_test(each_tunnel_counts_against_the_nesting_limit),
 		cmocka_unit_test(the_nesting_limit_is_exact),

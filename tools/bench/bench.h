@@ -47,7 +47,7 @@ struct bench_case_ops {
 struct bench_case {
 	const char *subject;
 	const char *situation;
-	uint32_t workers;
+	uint32_t workers; /* 0: none are played */
 	uint32_t chunk;
 	const struct bench_case_ops *ops;
 	const void *variant;  /* the command's own: what distinguishes this case */
@@ -66,6 +66,7 @@ struct bench_command {
 	const char *help;
 	const struct bench_figure *figures; /* ends with an entry without a key */
 	const char *baseline; /* subject that the first figure is divided by, round by round */
+	const char *proof;    /* what held in every round, for a round that ended with 0 */
 	void (*plan)(const struct bench_options *options, struct bench_plan *plan);
 };
 
@@ -75,5 +76,6 @@ void plan_add(struct bench_plan *plan, const struct bench_options *options,
 
 extern const struct bench_command command_lane;
 extern const struct bench_command command_dispatch;
+extern const struct bench_command command_parse;
 
 #endif

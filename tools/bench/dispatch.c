@@ -260,5 +260,6 @@ const struct bench_command command_dispatch = {
 	.help = "weir_dispatch (harvest, decide, lend) for every strategy, idle and backlogged",
 	.figures = dispatch_figures,
 	.baseline = "round-robin",
+	.proof = "every packet that was lent came home, and no other",
 	.plan = dispatch_plan,
 };

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -140,6 +141,14 @@ cpus_choose(const struct bench_options *options, uint32_t *cpu)
 			return -EINVAL;
 	}
 	return 0;
+}
+
+uint64_t
+thread_preemptions(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
 }
 
 int

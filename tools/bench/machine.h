@@ -43,6 +43,16 @@ int machine_probe(struct machine *machine, const struct bench_options *options);
 /* For people and for the JSON. */
 const char *cpu_relation_name(enum cpu_relation relation);
 
+/* How often the calling thread has lost its CPU to another one. */
+uint64_t thread_preemptions(void);
+
+/* What an interval took without the readings around it. */
+static inline uint64_t
+cost_subtract(uint64_t cycles, uint64_t cost)
+{
+	return cycles > cost ? cycles - cost : 0;
+}
+
 /* Moves the calling thread to one CPU. Returns 0 or -errno. */
 int cpu_pin(uint32_t cpu);
 

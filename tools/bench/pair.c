@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "summary.h"
@@ -20,15 +19,6 @@ wait_a_little(const struct pair *pair)
 		sched_yield();
 	else
 		spin_pause();
-}
-
-/* How often the calling thread has lost its CPU to another one. */
-static uint64_t
-preemptions_read(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
 }
 
 /* Stands still until the caller has lent something new. Returns false when there is no more. */
@@ -70,7 +60,7 @@ workers_run(void *argument)
 	}
 	while (pair->subject->sweep(pair->state, 0) > 0)
 		;
-	pair->preempted = preemptions_read(); /* of this thread, which is as old as the round */
+	pair->preempted = thread_preemptions(); /* of this thread, which is as old as the round */
 	return NULL;
 }
 
@@ -110,7 +100,7 @@ pair_start(struct pair *pair, const struct bench *bench, const struct pair_subje
 		.home = subject->home(state),
 		.keep = keep,
 		.shares_cpu = bench->machine.relation == CPU_RELATION_SHARED,
-		.preempted_before = preemptions_read(),
+		.preempted_before = thread_preemptions(),
 	};
 	pair->feed->n = 0;
 	pair->feed->sum = 0;
@@ -147,12 +137,6 @@ pair_warm(struct pair *pair, uint64_t packets)
 			return rc;
 	}
 	return 0;
-}
-
-static uint64_t
-cost_subtract(uint64_t cycles, uint64_t cost)
-{
-	return cycles > cost ? cycles - cost : 0;
 }
 
 static void
@@ -202,7 +186,7 @@ pair_stop(struct pair *pair, struct bench_case *test)
 
 	atomic_store_explicit(&pair->stop, true, memory_order_release);
 	pthread_join(pair->thread, NULL);
-	pair->preempted += preemptions_read() - pair->preempted_before;
+	pair->preempted += thread_preemptions() - pair->preempted_before;
 	pair->subject->burst(pair->state, &none);
 	home_settle(pair->home);
 	test->packets_in += pair->feed->n;

@@ -90,8 +90,11 @@ row_print(const struct run *run, uint32_t i, FILE *out)
 	const struct bench_case *test = &run->plan->cases[i];
 	int rc = 0;
 
-	fprintf(out, "%-14s%-10s%8u%7u", test->subject, test->situation, test->workers,
-		test->chunk);
+	fprintf(out, "%-14s%-10s", test->subject, test->situation);
+	if (test->workers > 0)
+		fprintf(out, "%8u%7u", test->workers, test->chunk);
+	else
+		fprintf(out, "%8s%7s", "-", "-");
 	for (uint32_t f = 0; f < run->n_figures && rc == 0; f++)
 		rc = figure_print(run, i, f, run->command->figures[f].decimals, out);
 	if (rc == 0 && run_baseline(run, i) >= 0)
@@ -112,6 +115,6 @@ report_print_table(const struct run *run, FILE *out)
 		if (rc < 0)
 			return rc;
 	}
-	fprintf(out, "\nEvery packet that was lent came home, in every round of every case.\n");
+	fprintf(out, "\nIn every round of every case, %s.\n", run->command->proof);
 	return 0;
 }

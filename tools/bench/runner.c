@@ -46,10 +46,10 @@ run_baseline(const struct run *run, uint32_t test)
 static int
 case_fail(const struct run *run, const struct bench_case *test, int rc)
 {
-	fprintf(stderr, "weir-bench: %s: %s, %s, %u workers, chunk %u: %s\n", run->command->name,
+	fprintf(stderr, "weir-bench: %s: %s, %s, %u workers, chunk %u: %s%s\n", run->command->name,
 		test->subject, test->situation, test->workers, test->chunk,
-		rc == -EBADMSG ? "packets came home that were not lent, or did not come home"
-			       : strerror(-rc));
+		rc == -EBADMSG ? "not so: " : "",
+		rc == -EBADMSG ? run->command->proof : strerror(-rc));
 	return rc;
 }
 
