@@ -18,6 +18,8 @@
 #include "launch.h"
 #include "mbuf_pool.h"
 #include "outputs.h"
+#include "pool_options.h"
+#include "why.h"
 
 static struct app app;
 
@@ -277,8 +279,11 @@ main(int argc, char **argv)
 {
 	struct eal_arguments arguments;
 	int status;
-	int rc = eal_arguments_split(&arguments, argc, argv);
+	int rc;
 
+	if (argc > 1 && strcmp(argv[1], "why") == 0)
+		return why_main(argc - 2, argv + 2);
+	rc = eal_arguments_split(&arguments, argc, argv);
 	if (rc < 0)
 		return EXIT_STATUS_REFUSED;
 	if (arguments.help)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options of `weir`: one table (options.c) from which parsing, checks and usage are derived.
- * Knows nothing of ports or lcores: what depends on the machine is checked by topology and port.
+ * The options of `weir` and of `weir why`: one table (option_table.c) from which parsing, checks
+ * and usage are derived. Knows nothing of ports or lcores: what depends on the machine is checked
+ * by topology and port.
  */
 #ifndef WEIR_DATAPLANE_OPTIONS_H
 #define WEIR_DATAPLANE_OPTIONS_H
@@ -61,6 +62,11 @@ struct options {
 	bool quiet;
 	bool help;
 	bool version;
+
+	/* Of `weir why` alone. */
+	const char *capture; /* "-": standard input */
+	uint64_t service_ns;
+	bool summary;
 };
 
 /*
@@ -69,6 +75,12 @@ struct options {
  * allowed.
  */
 int options_parse(struct options *options, int argc, char **argv);
+
+/*
+ * The same for the arguments behind `weir why`. Without --help, `capture` is never NULL. What that
+ * command does not offer is as in options_parse without arguments.
+ */
+int options_parse_why(struct options *options, int argc, char **argv);
 
 /* The refusal of a value, for checks made elsewhere; always returns -EINVAL. One line on stderr. */
 int options_refuse(const char *option, const char *value, const char *allowed_format, ...)
@@ -79,5 +91,8 @@ bool options_is_known(const char *word);
 
 /* Prints usage: derived from the table. */
 void options_print_usage(FILE *out);
+
+/* The same of `weir why`. */
+void options_print_why_usage(FILE *out);
 
 #endif

@@ -63,14 +63,6 @@ plan_spray(struct weir_dispatcher *dispatcher, const struct dispatch_state *stat
 		plan->target[state->next + i] = routable[plan->position[i]];
 }
 
-static inline bool
-pin_is_out(const struct weir_dispatcher *dispatcher, const struct pin *pin)
-{
-	const struct lane_producer *lane = &dispatcher->lane[pin->worker];
-
-	return pin_stamp_is_out(pin->stamp, lane->harvested, lane->tail);
-}
-
 /* Whether a bucket with nothing out stays where it is because it was not silent long enough. */
 static bool
 pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const struct weir_meta *meta)
@@ -79,19 +71,10 @@ pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const stru
 		return false;
 	if (pin->flags & PIN_STUCK)
 		return true;
-	if (!(pin->flags & PIN_KNOWN) ||
-		dispatcher->snapshot->position[pin->worker] == WEIR_WORKER_NONE ||
-		meta->time_ns - dispatcher->last_ns[meta->bucket] >= dispatcher->sticky_ns)
+	if (!pin_lingers(dispatcher, pin, meta))
 		return false;
 	pin->flags |= PIN_STUCK;
 	return true;
-}
-
-/* Whether a packet must wait behind held ones of its bucket. */
-static inline bool
-pin_waits(const struct pin *pin, bool from_hold)
-{
-	return from_hold ? (pin->flags & PIN_STAYED) != 0 : pin->held > 0;
 }
 
 /* Counts a packet in the mirror that follows its pin, as weir_pick_count does a pick. */
