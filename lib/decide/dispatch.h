@@ -54,14 +54,18 @@ pin_waits(const struct pin *pin, bool from_hold)
 	return from_hold ? (pin->flags & PIN_STAYED) != 0 : pin->held > 0;
 }
 
-/* Whether a bucket with nothing out was not silent long enough to leave its worker. */
+/*
+ * Whether a bucket with nothing out was not silent long enough to leave its worker. Signed: the
+ * stamps of captures and of several ports step back now and then.
+ */
 static inline bool
 pin_lingers(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 	const struct weir_meta *meta)
 {
 	return dispatcher->sticky_ns > 0 && (pin->flags & PIN_KNOWN) &&
 	       dispatcher->snapshot->position[pin->worker] != WEIR_WORKER_NONE &&
-	       meta->time_ns - dispatcher->last_ns[meta->bucket] < dispatcher->sticky_ns;
+	       (int64_t)(meta->time_ns - dispatcher->last_ns[meta->bucket]) <
+		       (int64_t)dispatcher->sticky_ns;
 }
 
 /* lend.c */

@@ -126,7 +126,7 @@ picks_resolve(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 		const uint32_t pick = plan->target[i] - TARGET_PICK;
 
 		plan->asked[i] = false;
-		if (plan->target[i] < TARGET_PICK || plan->target[i] == PLAN_HOLD)
+		if (plan->target[i] < TARGET_PICK)
 			continue;
 		plan->asked[i] = pick == n_seen;
 		if (pick == n_seen)
@@ -150,9 +150,25 @@ plan_follow(struct weir_dispatcher *dispatcher, const struct dispatch_state *sta
 	picks_resolve(dispatcher, state);
 }
 
+/* Where a packet goes whose owner is `owner`: not to it while its bucket has ties elsewhere. */
+static inline uint16_t
+owned_plan(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
+	weir_worker_id owner)
+{
+	struct pin *pin = &dispatcher->pins[meta->bucket];
+
+	if (unlikely(pin_waits(pin, from_hold)))
+		return PLAN_HOLD;
+	if (likely(pin->worker == owner))
+		return owner;
+	if (pin_sticks(dispatcher, pin, meta))
+		return pin->worker;
+	return pin_is_out(dispatcher, pin) ? PLAN_HOLD : owner;
+}
+
 /*
  * Order flow under a strategy that owns flows: every packet goes to its owner, but not while
- * earlier ones of its bucket are out at another worker.
+ * earlier ones of its bucket are out at another worker, or stick there.
  */
 static void
 plan_owned(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
@@ -161,13 +177,11 @@ plan_owned(struct weir_dispatcher *dispatcher, const struct dispatch_state *stat
 
 	plan_spray(dispatcher, state);
 	for (uint32_t i = state->next; i < state->burst->n; i++) {
-		const struct pin *pin = &dispatcher->pins[state->burst->meta[i].bucket];
-		const bool elsewhere =
-			pin->worker != plan->target[i] && pin_is_out(dispatcher, pin);
+		const weir_worker_id owner = plan->target[i];
 
-		plan->asked[i] = likely(!elsewhere && !pin_waits(pin, state->from_hold));
-		if (!plan->asked[i])
-			plan->target[i] = PLAN_HOLD;
+		plan->target[i] =
+			owned_plan(dispatcher, &state->burst->meta[i], state->from_hold, owner);
+		plan->asked[i] = likely(plan->target[i] == owner);
 		plan->n_asked -= !plan->asked[i];
 	}
 }
@@ -206,7 +220,7 @@ plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 		if (plan->target[i] != PLAN_HOLD)
 			mirror_restore(dispatcher, plan->target[i]);
 	}
-	if (!dispatcher->pins || dispatcher->owns_flows)
+	if (!dispatcher->pins)
 		return;
 	/* A pick whose packet was not lent leaves no pin: also of those that were dropped. */
 	for (uint32_t i = 0; i < state->burst->n; i++) {

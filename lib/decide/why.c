@@ -57,7 +57,7 @@ owner_find(const struct weir_dispatcher *dispatcher, const struct weir_meta *met
 	return snapshot->routable[position];
 }
 
-/* The tests of packet_plan and plan_owned, in their order. */
+/* The tests of packet_plan and owned_plan, in their order. */
 static enum weir_route
 pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 	const struct weir_meta *meta)
@@ -66,10 +66,13 @@ pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 
 	if (pin_waits(pin, false))
 		return WEIR_ROUTE_HELD_BEHIND;
-	if (dispatcher->owns_flows)
-		return out && owner_find(dispatcher, meta) != pin->worker
-			       ? WEIR_ROUTE_HELD_OTHER_OWNER
-			       : WEIR_ROUTE_ASKS;
+	if (dispatcher->owns_flows) {
+		if (owner_find(dispatcher, meta) == pin->worker)
+			return WEIR_ROUTE_ASKS;
+		if (pin_lingers(dispatcher, pin, meta))
+			return WEIR_ROUTE_STICKY;
+		return out ? WEIR_ROUTE_HELD_OTHER_OWNER : WEIR_ROUTE_ASKS;
+	}
 	if (out)
 		return dispatcher->snapshot->position[pin->worker] == WEIR_WORKER_NONE
 			       ? WEIR_ROUTE_HELD_UNROUTABLE

@@ -255,10 +255,13 @@ stickiness_without_order_is_refused(void **state)
 
 	(void)state;
 	config.order = WEIR_ORDER_FLOW;
-	config.sticky_ns = UINT64_MAX;
+	config.sticky_ns = INT64_MAX;
 	assert_accepted(&config);
+	config.sticky_ns++;
+	assert_refused(&config, "sticky_ns", "9223372036854775808");
+	config.sticky_ns--;
 	config.order = WEIR_ORDER_NONE;
-	assert_refused(&config, "sticky_ns", "18446744073709551615");
+	assert_refused(&config, "sticky_ns", "9223372036854775807");
 	config.sticky_ns = 0;
 	assert_accepted(&config);
 }

@@ -77,13 +77,16 @@ worker_that_is_not_routable_breaks_stickiness(void **state)
 }
 
 static void
-time_that_goes_back_lets_a_sticky_bucket_go(void **state)
+time_that_goes_back_does_not_let_a_sticky_bucket_go(void **state)
 {
 	struct rig *rig = sticky_rig(100, 2);
 
 	(void)state;
 	assert_visit(rig, 1000, 7, 0);
-	assert_visit(rig, 999, 7, 1);
+	assert_visit(rig, 900, 7, 0);
+	/* The silence is counted from the latest time seen. */
+	assert_visit(rig, 1099, 7, 0);
+	assert_visit(rig, 1199, 7, 1);
 	rig_destroy(rig);
 }
 
@@ -131,7 +134,7 @@ main(void)
 		cmocka_unit_test(sticky_bucket_stays_until_it_was_silent_that_long),
 		cmocka_unit_test(sticky_bucket_with_packets_out_stays_however_silent),
 		cmocka_unit_test(worker_that_is_not_routable_breaks_stickiness),
-		cmocka_unit_test(time_that_goes_back_lets_a_sticky_bucket_go),
+		cmocka_unit_test(time_that_goes_back_does_not_let_a_sticky_bucket_go),
 		cmocka_unit_test(sticky_bucket_stays_together_within_a_burst),
 		cmocka_unit_test(sticky_bucket_is_silent_while_its_packets_are_dropped),
 	};

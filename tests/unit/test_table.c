@@ -507,6 +507,8 @@ status_draw(struct test_random *random, struct status *status)
 	status->n_queues = 0;
 	status->n_rx = test_random_between(random, 1, WEIR_DISPATCHERS_MAX);
 	status->n_workers = test_random_between(random, 1, WEIR_WORKERS_MAX);
+	status->skew.rings = status->ledger_ok;
+	status->skew.reason %= WEIR_FLOW_REASON_COUNT;
 }
 
 static void
@@ -528,6 +530,9 @@ no_line_is_wider_than_100_columns(void **state)
 	memset(f->status, 0xff, sizeof(*f->status));
 	f->status->at_rest = true;
 	f->status->ledger_ok = false;
+	f->status->gap_lasts = true;
+	f->status->skew.rings = true;
+	f->status->skew.reason = WEIR_FLOW_NIC;
 	f->status->n_rx = WEIR_DISPATCHERS_MAX;
 	f->status->n_workers = WEIR_WORKERS_MAX;
 	assert_narrow(f, NULL);
