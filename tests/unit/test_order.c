@@ -139,11 +139,22 @@ step_change_pool(struct run *run)
 		worker_return(run, id);
 }
 
+/* A worker completes all it has while the dispatcher is in a call, and knows nothing of it yet. */
+static void
+worker_completes_meanwhile(struct rig *rig)
+{
+	const uint32_t n_ended = rig->dispatcher[0].n_ended;
+
+	rig_work(rig, (weir_worker_id)(n_ended % rig->config.n_workers), UINT32_MAX);
+}
+
 static void
 step(struct run *run)
 {
 	const uint32_t n_workers = run->rig->config.n_workers;
 
+	if (one_in(run, 4))
+		run->rig->on_finish = worker_completes_meanwhile;
 	step_dispatch(run);
 	for (uint32_t id = 0; id < n_workers; id++) {
 		if (run->state[id] != DEAD && one_in(run, 2))
