@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPLS label stacks. Nothing says what a stack carries; it is told from the first bytes behind it,
- * so that no guess depends on what differs between packets of a flow:
+ * by rules that say the same for all packets of a flow:
  *
  * - First nibble 4: IPv4, unless its header checksum is wrong and it reads as Ethernet.
  * - First nibble 6: IPv6, unless its payload is longer than what is there and it reads as Ethernet.

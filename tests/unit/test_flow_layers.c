@@ -128,6 +128,7 @@ static const struct golden goldens[] = {
 	{ "eth ip6 ip6 tcp", WEIR_FLOW_PORTS, V6("tcp") },
 	{ "eth ip6 dst ip4:1 icmp:9", WEIR_FLOW_NO_PORTS, V4_BARE("icmp") },
 	{ "eth ip4 ah ip4 tcp", WEIR_FLOW_PORTS, V4("tcp") },
+	{ "eth ip4 ah ip4 proto:89", WEIR_FLOW_NO_PORTS, V4_BARE("ospf") },
 	{ "eth ip4 mpls ip4 tcp", WEIR_FLOW_PORTS, V4("tcp") },
 	{ "eth ip6 route eth ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
 	{ "eth ip4:0:0x2000 ip4 udp", WEIR_FLOW_FRAGMENT, "10.17.2.3 <> 10.18.3.4 ipv4" },

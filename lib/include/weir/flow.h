@@ -19,6 +19,8 @@
  *   and its whole datagrams are two flows. A fragmented tunnel packet goes by the tunnel.
  * - ESP, and AH over what has no ports: addresses, protocol and SPI. Each direction of an IPsec
  *   connection has an SPI of its own, so that its two directions are two flows.
+ * - What a tunnel over UDP does not show goes by the tunnel's ports. The sender's differs by
+ *   direction.
  * - The addresses are those of the IP header. The last stop of a source route is not looked up.
  */
 #ifndef WEIR_FLOW_H
