@@ -223,8 +223,6 @@ launch_rx_cores(struct app *app)
 		rc = status_init(app);
 	for (uint32_t i = 0; rc == 0 && i < app->options.rx_cores; i++)
 		rc = rx_core_create(app, &spread, i);
-	if (rc == -ENOMEM)
-		fprintf(stderr, "weir: no memory for %u rx cores\n", app->options.rx_cores);
 	return rc;
 }
 
@@ -299,7 +297,6 @@ launch_loops(struct app *app)
 		rc = rte_eal_remote_launch(rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
 		app->rx_cores[i]->started = rc == 0;
 	}
-	if (rc < 0)
-		fprintf(stderr, "weir: cannot start the loops: %s\n", strerror(-rc));
-	return rc;
+	/* A CPU that was taken away since is no refused option. */
+	return rc == -EINVAL ? -EIO : rc;
 }
