@@ -195,7 +195,8 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 	app->rx_cores[id] = rx_core;
 	app->n_rx_cores++;
 	rx_core->n_queues = queues_assign(app, spread, id, NULL);
-	rx_core->queues = calloc(rx_core->n_queues, sizeof(*rx_core->queues));
+	rx_core->queues =
+		aligned_alloc(CACHE_LINE_BYTES, rx_core->n_queues * sizeof(*rx_core->queues));
 	rx_core->dispatcher = weir_dispatcher_create(app->pool, id, rx_core_finish, rx_core);
 	if (!rx_core->queues || !rx_core->dispatcher)
 		return -ENOMEM;
