@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
 #include "app.h"
+#include "clock.h"
 #include "option_handlers.h"
 #include "pool_options.h"
 #include "rng.h"
@@ -144,11 +144,8 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 static void
 clock_init(struct rx_core *rx_core)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
+	rx_core->epoch_ns = clock_read_ns(CLOCK_REALTIME);
 	rx_core->epoch_tsc = rte_rdtsc();
-	rx_core->epoch_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	rx_core->ns_per_tsc_32 =
 		(uint64_t)(((unsigned __int128)1000000000 << 32) / rte_get_tsc_hz());
 }
@@ -286,11 +283,9 @@ launch_handlers(struct app *app)
 int
 launch_loops(struct app *app)
 {
-	struct timespec now;
 	int rc = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	app->start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	app->start_ns = clock_read_ns(CLOCK_MONOTONIC);
 	app->start_cycles = rte_rdtsc();
 	for (uint32_t i = 0; rc == 0 && i < app->n_workers; i++)
 		rc = worker_start(app->workers[i], i);
