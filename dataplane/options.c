@@ -192,6 +192,7 @@ defaults_parse(struct options *options, enum options_command command)
 			abort();
 }
 
+/* Without order, a flow's packets have no worker to stick to. */
 static int
 sticky_check(const struct options *options)
 {

@@ -5,8 +5,12 @@
 
 #include "options.h"
 
-/* An rx core with held packets polls no more: what one burst leaves over is all it ever holds. */
-#define HOLD_SIZE_PKTS WEIR_BURST_MAX
+/*
+ * Packets that an rx core can hold. Refused ones are the rest of one burst, since it polls no more
+ * until they have gone; but under order flow packets also wait here while a worker that has what
+ * came before them drains, and polling goes on. What does not fit is dropped.
+ */
+#define HOLD_SIZE_PKTS 1024
 
 /* Creates the pool of workers. Returns 0, -EINVAL after a refusal, or -ENOMEM after a line. */
 int pool_create_by_options(struct weir_pool **pool, const struct options *options);

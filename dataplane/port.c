@@ -25,14 +25,17 @@
 #define LINK_POLL_NS 100000000
 #define LINK_POLLS_MAX 90
 
-/* A failure that is nobody's option's fault: one line; returns `rc`. */
+/*
+ * A failure that is nobody's option's fault: one line; returns `rc`, but never -EINVAL, which would
+ * say that an option was refused.
+ */
 static int
 port_fail(const struct port *port, const char *what, int rc)
 {
 	/* Drivers return -1 when they mean no particular errno. */
 	fprintf(stderr, "weir: port %u (%s): %s: %s\n", port->id, port->name, what,
 		rc == -1 ? "its driver gives no reason" : strerror(-rc));
-	return rc;
+	return rc == -EINVAL ? -EIO : rc;
 }
 
 static void

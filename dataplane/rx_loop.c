@@ -41,8 +41,9 @@ flow_count(struct rx_tally *tally, const struct weir_meta *meta)
 
 	counter_add(&tally->flow[meta->flow_reason], 1);
 	counter_add(&tally->group_all[group], 1);
-	counter_add(&tally->group_fallback[group],
-		meta->flow_reason != WEIR_FLOW_PORTS && meta->flow_reason != WEIR_FLOW_NIC);
+	/* Rare: most packets need not load and store one counter more. */
+	if (unlikely(meta->flow_reason != WEIR_FLOW_PORTS && meta->flow_reason != WEIR_FLOW_NIC))
+		counter_add(&tally->group_fallback[group], 1);
 }
 
 static inline void
