@@ -15,7 +15,7 @@
 #include "control.h"
 
 /* How long a worker may take to leave its loop before it is called stuck. */
-#define WORKER_JOIN_S 1
+#define WORKER_JOIN_S 3
 
 static bool
 rx_cores_drained(const struct app *app)

@@ -165,7 +165,7 @@ options_print_usage(FILE *out)
 		"       weir help | version\n"
 		"\n"
 		"Steers packets from DPDK ports to the shallowest worker. Without a NIC:\n"
-		"  weir --no-huge -m 256 --no-pci --vdev net_null0 -- --duration 5\n"
+		"  weir --no-huge -m 256 --no-pci --vdev net_null0 -- --order none --duration 5\n"
 		"\n"
 		"EAL options are DPDK's own: -l, --lcores (cores), -a (devices), --vdev (virtual "
 		"devices),\n"

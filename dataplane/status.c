@@ -135,6 +135,17 @@ worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 	}
 }
 
+/* The burst in hand counts too: a worker that does not return from its handler is busy. */
+static uint64_t
+busy_cycles(const struct worker_thread *thread)
+{
+	const uint64_t since = counter_read(&thread->tally.busy_since);
+	const uint64_t now = rte_rdtsc();
+
+	return counter_read(&thread->tally.busy_cycles) +
+	       (since > 0 && now > since ? now - since : 0);
+}
+
 static void
 workers_collect(const struct app *app, struct status *status)
 {
@@ -149,7 +160,7 @@ workers_collect(const struct app *app, struct status *status)
 			.cpu = thread->cpu,
 			.received = activity.taken,
 			.completed = activity.completed,
-			.busy_cycles = counter_read(&thread->tally.busy_cycles),
+			.busy_cycles = busy_cycles(thread),
 		};
 		if (status->time_cycles > 0)
 			out->busy_ratio = (double)out->busy_cycles / (double)status->time_cycles;

@@ -21,6 +21,7 @@
 /* Written by the worker only. */
 struct thread_tally {
 	CACHE_ALIGNED struct counter busy_cycles; /* TSC cycles between a take and its completion */
+	struct counter busy_since; /* TSC at the take of the burst in hand; 0 = none is */
 	struct counter polls;
 };
 

@@ -140,8 +140,9 @@ def explain_workers(report, wait_us):
 def explain_losses(report, n_out):
     dropped = sum(report["dropped"].values())
     say(
-        f"The workers were slower than the input: {report['rejected']:,} packets had to wait until a"
-        f" lane had room. {dropped:,} packets were dropped."
+        f"The input is faster than the workers: {report['rejected']:,} times packets had to wait until"
+        " the lane of the worker that they, or their flows, were meant for had room."
+        f" {dropped:,} packets were dropped."
     )
     say(
         f"{report['tx']['sent']:,} packets were sent. The file that they were sent to holds {n_out:,},"
