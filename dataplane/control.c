@@ -35,12 +35,17 @@ int
 control_catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = signal_handle };
+	struct sigaction hangup;
 
 	sigemptyset(&action.sa_mask);
 	/* A sink that meets a limit or a closed pipe is to see an error, not to end the program. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	if (sigaction(SIGINT, &action, NULL) < 0 || sigaction(SIGTERM, &action, NULL) < 0)
+	if (sigaction(SIGINT, &action, NULL) < 0 || sigaction(SIGTERM, &action, NULL) < 0 ||
+		sigaction(SIGHUP, NULL, &hangup) < 0)
+		return -errno;
+	/* A closing terminal is a clean stop too, unless nohup has said otherwise. */
+	if (hangup.sa_handler != SIG_IGN && sigaction(SIGHUP, &action, NULL) < 0)
 		return -errno;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weir: the program. Start-up is a table of stages; each has its undoing, run in reverse. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -187,36 +188,40 @@ intro_print(const struct app *weir)
 	fflush(stdout);
 }
 
-/* The last words of a run. Returns the exit status. */
-static int
+/* The last words of a run. Returns whether all of them could be said. */
+static bool
 run_conclude(struct app *weir)
 {
-	int status = EXIT_STATUS_OK;
+	int rc = 0;
 
 	if (!weir->options.quiet)
 		table_print(stdout, weir, NULL, &weir->status);
-	if (weir->options.report) {
-		const int rc = report_write(weir->options.report, weir, &weir->status);
-
-		if (rc < 0) {
-			fprintf(stderr, "weir: --report %s: %s\n", weir->options.report,
-				strerror(-rc));
-			status = EXIT_STATUS_FAILED;
-		}
-	}
-	if (!weir->status.ledger_ok) {
+	if (weir->options.report)
+		rc = report_write(weir->options.report, weir, &weir->status);
+	if (rc < 0)
+		fprintf(stderr, "weir: --report %s: %s\n", weir->options.report, strerror(-rc));
+	if (!weir->status.ledger_ok)
 		fprintf(stderr, "weir: the ledger does not balance: gap of %" PRId64 " packets\n",
 			weir_ledger_gap(&weir->status.ledger));
-		status = EXIT_STATUS_LEDGER;
-	}
-	return status;
+	return rc == 0;
+}
+
+/* A stuck worker still uses the memory that a tidy end would take away. */
+static _Noreturn void
+run_abandon(struct app *weir, bool concluded)
+{
+	unlaunch_workers(weir);
+	/* Not every stream: a stuck sink holds the lock of its own. */
+	fflush(stdout);
+	fflush(stderr);
+	_exit(status_exit(&weir->status, concluded && !weir->sinks_failed));
 }
 
 /* Runs a configured Weir to its end. Returns the exit status. */
 static int
 weir_run(struct app *weir)
 {
-	int status;
+	bool concluded;
 	int rc = stages_start(weir);
 
 	if (rc < 0)
@@ -224,16 +229,11 @@ weir_run(struct app *weir)
 	intro_print(weir);
 	control_run(weir);
 	control_drain(weir);
-	status = run_conclude(weir);
-	if (weir->n_stuck > 0) {
-		/* A stuck worker still uses the memory that a tidy end would take away. */
-		fflush(NULL);
-		_exit(status);
-	}
+	concluded = run_conclude(weir);
+	if (weir->n_stuck > 0)
+		run_abandon(weir, concluded);
 	stages_stop(weir);
-	if (weir->sinks_failed && status == EXIT_STATUS_OK)
-		status = EXIT_STATUS_FAILED;
-	return status;
+	return status_exit(&weir->status, concluded && !weir->sinks_failed);
 }
 
 /*
@@ -301,6 +301,16 @@ usage_print(void)
 	return EXIT_STATUS_OK;
 }
 
+/* EAL would get a closed one of the three for its shared files, and tables would go into them. */
+static void
+streams_open(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			_exit(EXIT_STATUS_FAILED);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -308,6 +318,7 @@ main(int argc, char **argv)
 	int status;
 	int rc;
 
+	streams_open();
 	if (argc > 1 && strcmp(argv[1], "why") == 0)
 		return why_main(argc - 2, argv + 2);
 	rc = eal_arguments_split(&arguments, argc, argv);

@@ -126,7 +126,8 @@ refuse_unknown(enum options_command command, const char *word)
 	if (word[0] == '-')
 		return options_refuse_line(
 			"%.*s: no such option; %s", length, word, command_words[command].elsewhere);
-	return options_refuse_line("%s: not an option; weir --help lists them", word);
+	return options_refuse_line(
+		"%s: not an option; weir --help lists them", *word ? word : "''");
 }
 
 /* Refuses with what the row's type says is allowed; `value` is NULL if it is missing. */

@@ -384,9 +384,11 @@ write_in_place(const char *path, const struct stat *target, const char *text)
 		fflush(stdout);
 		return text_write(fd, text);
 	}
-	fd = open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+	/* Not waiting for the reader of a pipe that has none. */
+	fd = open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
+	fcntl(fd, F_SETFL, O_WRONLY);
 	return file_close(fd, text_write(fd, text));
 }
 

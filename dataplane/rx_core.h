@@ -45,6 +45,7 @@ struct rx_tally {
 	struct counter received_bytes;
 	struct counter sent;	    /* taken by a port */
 	struct counter tx_full;	    /* not taken by a port: dropped */
+	struct counter bad_frame;   /* chains that contradict themselves: dropped */
 	struct counter bad_verdict; /* TX verdicts out of range: dropped */
 	struct counter no_mbuf; /* chains that had to be copied, and there was no buffer: dropped */
 	struct counter loops;

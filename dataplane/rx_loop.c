@@ -81,10 +81,22 @@ burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n
 	}
 }
 
-/*
- * Makes every chain walkable for workers. A chain without room for its links is copied, or dropped
- * if there is no buffer: returns how many packets are left, close ranks.
- */
+/* A chain that workers can walk, or NULL: dropped and counted. */
+static struct rte_mbuf *
+chain_accept(struct rx_core *rx_core, struct rte_mbuf *packet)
+{
+	if (!segment_chain_is_whole(packet)) {
+		rte_pktmbuf_free(packet);
+		counter_add(&rx_core->tally.bad_frame, 1);
+		return NULL;
+	}
+	packet = segment_chain_link(packet, rx_core->mbuf_pool);
+	if (!packet)
+		counter_add(&rx_core->tally.no_mbuf, 1);
+	return packet;
+}
+
+/* Makes every chain walkable for workers. Returns how many packets are left, ranks closed. */
 static uint32_t
 burst_link_chains(struct rx_core *rx_core, uint32_t n)
 {
@@ -94,11 +106,9 @@ burst_link_chains(struct rx_core *rx_core, uint32_t n)
 		struct rte_mbuf *packet = rx_core->rx_packets[i];
 
 		if (unlikely(packet->nb_segs > 1))
-			packet = segment_chain_link(packet, rx_core->mbuf_pool);
+			packet = chain_accept(rx_core, packet);
 		if (packet)
 			rx_core->rx_packets[kept++] = packet;
-		else
-			counter_add(&rx_core->tally.no_mbuf, 1);
 	}
 	return kept;
 }

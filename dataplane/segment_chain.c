@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "segment_chain.h"
 
-#include <stdbool.h>
-
 #include <weir/packet.h>
 
 static_assert(RTE_PKTMBUF_HEADROOM >= sizeof(struct weir_segment_link), "a copy has room");
+
+bool
+segment_chain_is_whole(const struct rte_mbuf *packet)
+{
+	uint64_t bytes = 0;
+	uint32_t n = 0;
+
+	for (const struct rte_mbuf *segment = packet; segment; segment = segment->next) {
+		bytes += segment->data_len;
+		n++;
+	}
+	return bytes == packet->pkt_len && n == packet->nb_segs;
+}
 
 static bool
 chain_has_room(const struct rte_mbuf *segment)

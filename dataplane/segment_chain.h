@@ -3,8 +3,16 @@
 #ifndef WEIR_DATAPLANE_SEGMENT_CHAIN_H
 #define WEIR_DATAPLANE_SEGMENT_CHAIN_H
 
+#include <stdbool.h>
+
 #include <rte_config.h>
 #include <rte_mbuf.h>
+
+/*
+ * Whether the chain's segments hold what its head says: net_pcap 22.11 counts a frame's whole
+ * length although the 16 bits of a sum may have wrapped, and copies less.
+ */
+bool segment_chain_is_whole(const struct rte_mbuf *packet);
 
 /*
  * Writes the links of a chain into the room before each segment's data. A chain without that room

@@ -58,6 +58,7 @@ ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally, bool at_
 
 	ledger->dropped[WEIR_REASON_TX_FULL] += tx_full;
 	ledger->dropped[WEIR_REASON_BAD_VERDICT] += bad_verdict;
+	ledger->dropped[WEIR_REASON_BAD_FRAME] += counter_read(&tally->bad_frame);
 	ledger->dropped[WEIR_REASON_NO_MBUF] += counter_read(&tally->no_mbuf);
 	if (at_rest)
 		ledger->completed -= tx_full + bad_verdict;
@@ -204,4 +205,12 @@ status_collect(const struct app *app, struct status *status)
 	workers_collect(app, status);
 	status->skew = skew_watch_read(&app->skew);
 	status->ledger_ok = weir_ledger_gap(&status->ledger) == 0 && ends_agree(status);
+}
+
+int
+status_exit(const struct status *status, bool well)
+{
+	if (!status->ledger_ok)
+		return EXIT_STATUS_LEDGER;
+	return well ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 }

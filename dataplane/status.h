@@ -86,6 +86,9 @@ struct status {
 	struct status_worker worker[WEIR_WORKERS_MAX];
 };
 
+/* The exit status (enum exit_status) of a run that ended like this; `well`: nothing has failed. */
+int status_exit(const struct status *status, bool well);
+
 /*
  * Fills `status`; `status->queue` must have room for every (port, queue). Reads counters of running
  * loops: each is whole, but they are not of one instant. Caller: any thread after the start.

@@ -33,6 +33,7 @@ static const char *const reason_words[WEIR_REASON_COUNT] = {
 	[WEIR_REASON_SINK_FAILED] = "the sink could not store it",
 	[WEIR_REASON_TX_FULL] = "the port did not take it at once",
 	[WEIR_REASON_NO_MBUF] = "no buffer was left for a copy",
+	[WEIR_REASON_BAD_FRAME] = "the driver handed over less than it said",
 	[WEIR_REASON_BAD_VERDICT] = "the handler's verdict was out of range",
 	[WEIR_REASON_HELD_OVERFLOW] = "the hold was full",
 	[WEIR_REASON_DRAIN_TIMEOUT] = "not finished when the drain timeout ended",

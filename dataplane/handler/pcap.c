@@ -63,10 +63,12 @@ sink_free(struct pcap_sink *sink)
 static int
 sink_open_file(struct pcap_sink *sink)
 {
-	const int fd = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	/* Not waiting for the reader of a pipe that has none: that is refused. */
+	const int fd = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
 
 	if (fd < 0)
 		return errno;
+	fcntl(fd, F_SETFL, O_WRONLY);
 	sink->file = fdopen(fd, "w");
 	if (sink->file == NULL) {
 		close(fd);

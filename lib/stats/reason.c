@@ -10,6 +10,7 @@ static const char *const reason_names[WEIR_REASON_COUNT] = {
 	[WEIR_REASON_SINK_FAILED] = "sink_failed",
 	[WEIR_REASON_TX_FULL] = "tx_full",
 	[WEIR_REASON_NO_MBUF] = "no_mbuf",
+	[WEIR_REASON_BAD_FRAME] = "bad_frame",
 	[WEIR_REASON_BAD_VERDICT] = "bad_verdict",
 	[WEIR_REASON_HELD_OVERFLOW] = "held_overflow",
 	[WEIR_REASON_DRAIN_TIMEOUT] = "drain_timeout",

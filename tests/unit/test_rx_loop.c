@@ -91,6 +91,8 @@ the_loop_hashes_what_comes_without_a_hash(void **state)
 	meta = packet_take();
 	loop_stop();
 	assert_int_equal(meta.flow_reason, WEIR_FLOW_NOT_IP);
+	assert_int_equal(counter_read(&loop.rx_core->tally.flow[WEIR_FLOW_NOT_IP]), 1);
+	assert_int_equal(counter_read(&loop.rx_core->tally.flow[WEIR_FLOW_PORTS]), 0);
 	assert_int_equal(meta.length, PACKET_BYTES);
 	assert_int_equal(meta.segment_length, PACKET_BYTES);
 	assert_int_equal(meta.flags, 0);

@@ -82,6 +82,95 @@ what_does_not_add_up_at_rest_is_not_hidden(void **state)
 	rig->app.at_rest = true;
 	status_collect(&rig->app, &rig->status);
 	assert_int_equal((int64_t)rig->status.ledger.completed, -(TX_FULL + BAD_VERDICT));
+	/* Fewer completed and as many more dropped: the sum is none the worse. */
+	assert_true(rig->status.ledger_ok);
+	counter_set(&rig->rx_core->tally.received, 1);
+	status_collect(&rig->app, &rig->status);
+	assert_int_equal(weir_ledger_gap(&rig->status.ledger), 1);
+	assert_false(rig->status.ledger_ok);
+}
+
+/* Lends one packet to worker 0 of the rig, and lets it come back if `completed`. */
+static void
+packet_pass(struct rig *rig, bool completed)
+{
+	static int packet;
+	void *handle = &packet;
+	const struct weir_meta meta = { .length = 60 };
+	const struct weir_burst burst = { .packets = &handle, .meta = &meta, .n = 1 };
+	const struct weir_verdict consumed = weir_verdict_consumed();
+	struct weir_worker *worker = weir_pool_worker(rig->app.pool, 0);
+	struct weir_packet taken;
+
+	weir_message_index_set(rig->rx_core->dispatcher, 0);
+	assert_int_equal(weir_dispatch(rig->rx_core->dispatcher, &burst), 1);
+	counter_add(&rig->rx_core->tally.received, 1);
+	if (!completed)
+		return;
+	assert_int_equal(weir_take(worker, &taken, 1), 1);
+	weir_complete(worker, &consumed, 1);
+	weir_harvest(rig->rx_core->dispatcher);
+}
+
+static void
+the_two_ends_must_have_counted_the_same(void **state)
+{
+	static struct worker_thread thread;
+	struct rig *rig = *state;
+
+	rig->app.at_rest = true;
+	rig->app.n_workers = 1;
+	rig->app.workers[0] = &thread;
+	packet_pass(rig, true);
+	status_collect(&rig->app, &rig->status);
+	assert_true(rig->status.ledger_ok);
+	/* Lent and ended by the rx core's books, never taken by the worker's. */
+	packet_pass(rig, false);
+	weir_reclaim(rig->rx_core->dispatcher, 0, WEIR_REASON_DEAD_WORKER, WEIR_RECLAIM_WRITE_OFF);
+	status_collect(&rig->app, &rig->status);
+	assert_int_equal(weir_ledger_gap(&rig->status.ledger), 0);
+	assert_false(rig->status.ledger_ok);
+}
+
+static void
+what_the_drain_cut_short_may_differ(void **state)
+{
+	static struct worker_thread thread;
+	struct rig *rig = *state;
+
+	rig->app.at_rest = true;
+	rig->app.n_workers = 1;
+	rig->app.workers[0] = &thread;
+	packet_pass(rig, false);
+	weir_reclaim(
+		rig->rx_core->dispatcher, 0, WEIR_REASON_DRAIN_TIMEOUT, WEIR_RECLAIM_WRITE_OFF);
+	status_collect(&rig->app, &rig->status);
+	assert_true(rig->status.ledger_ok);
+}
+
+static void
+flow_reasons_are_counted(void **state)
+{
+	struct rig *rig = *state;
+
+	counter_set(&rig->rx_core->tally.flow[WEIR_FLOW_FRAGMENT], 7);
+	status_collect(&rig->app, &rig->status);
+	assert_int_equal(rig->status.flow[WEIR_FLOW_FRAGMENT], 7);
+	assert_int_equal(rig->status.flow[WEIR_FLOW_PORTS], 0);
+}
+
+/* A false ledger outweighs everything else that went wrong. */
+static void
+a_false_ledger_is_exit_status_3(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->status.ledger_ok = true;
+	assert_int_equal(status_exit(&rig->status, true), EXIT_STATUS_OK);
+	assert_int_equal(status_exit(&rig->status, false), EXIT_STATUS_FAILED);
+	rig->status.ledger_ok = false;
+	assert_int_equal(status_exit(&rig->status, true), EXIT_STATUS_LEDGER);
+	assert_int_equal(status_exit(&rig->status, false), EXIT_STATUS_LEDGER);
 }
 
 int
@@ -92,6 +181,13 @@ main(void)
 			rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			what_does_not_add_up_at_rest_is_not_hidden, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			the_two_ends_must_have_counted_the_same, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			what_the_drain_cut_short_may_differ, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(flow_reasons_are_counted, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			a_false_ledger_is_exit_status_3, rig_create, rig_destroy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

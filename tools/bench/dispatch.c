@@ -4,6 +4,8 @@
  * strategy, flow tags ready, order none. Idle: the workers complete as fast as they can, and each
  * burst begins once they have. Backlogged: each worker stands still on the same number of packets
  * while a burst is dispatched, and completes the rest before the next one.
+ *
+ * `weir-bench order`: the same of `shallowest` with order flow beside order none, by flows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +28,12 @@ struct dispatch {
 struct situation {
 	const char *name;
 	bool backlogged;
+	uint32_t flows;
 };
 
 static const struct situation situations[] = {
-	{ "idle", false },
-	{ "backlog", true },
+	{ "idle", false, FEED_FLOWS_DEFAULT },
+	{ "backlog", true, FEED_FLOWS_DEFAULT },
 };
 
 #define N_SITUATIONS (sizeof(situations) / sizeof(situations[0]))
@@ -112,7 +115,8 @@ destroy:
 }
 
 static int
-dispatch_open(struct bench_case *test, const struct bench *bench)
+dispatch_open_with(struct bench_case *test, const struct bench *bench, const char *strategy,
+	enum weir_order order)
 {
 	struct weir_config config = weir_config_default();
 
@@ -120,10 +124,17 @@ dispatch_open(struct bench_case *test, const struct bench *bench)
 	config.lane_size = bench->options.lane_size;
 	config.burst = bench->options.burst;
 	config.chunk = test->chunk;
-	config.strategy = test->subject;
+	config.strategy = strategy;
+	config.order = order;
 	config.seed = bench->options.seed;
 	test->state = dispatch_create(&config);
 	return test->state ? 0 : -ENOMEM;
+}
+
+static int
+dispatch_open(struct bench_case *test, const struct bench *bench)
+{
+	return dispatch_open_with(test, bench, test->subject, WEIR_ORDER_NONE);
 }
 
 static void
@@ -193,6 +204,7 @@ dispatch_round(struct bench_case *test, const struct bench *bench, double *figur
 	struct pair pair;
 	int rc, stopped;
 
+	feed_set_flows(bench->feed, situation->flows);
 	rc = pair_start(&pair, bench, &dispatch_subject, dispatch,
 		situation->backlogged ? bench->options.backlog : 0);
 	if (rc < 0)
@@ -262,4 +274,72 @@ const struct bench_command command_dispatch = {
 	.baseline = "round-robin",
 	.proof = "every packet that was lent came home, and no other",
 	.plan = dispatch_plan,
+};
+
+/* ---- order ---- */
+
+static const struct situation order_situations[] = {
+	{ "idle, 1000 flows", false, 1000 },
+	{ "idle, 10000 flows", false, 10000 },
+	{ "idle, 65000 flows", false, 65000 },
+	{ "backlog, 1000 flows", true, 1000 },
+	{ "backlog, 10000 flows", true, 10000 },
+	{ "backlog, 65000 flows", true, 65000 },
+};
+
+#define N_ORDER_SITUATIONS (sizeof(order_situations) / sizeof(order_situations[0]))
+
+static int
+order_none_open(struct bench_case *test, const struct bench *bench)
+{
+	return dispatch_open_with(test, bench, "shallowest", WEIR_ORDER_NONE);
+}
+
+static int
+order_flow_open(struct bench_case *test, const struct bench *bench)
+{
+	return dispatch_open_with(test, bench, "shallowest", WEIR_ORDER_FLOW);
+}
+
+static const struct bench_case_ops order_none_ops = {
+	.open = order_none_open,
+	.round = dispatch_round,
+	.close = dispatch_close,
+};
+
+static const struct bench_case_ops order_flow_ops = {
+	.open = order_flow_open,
+	.round = dispatch_round,
+	.close = dispatch_close,
+};
+
+static void
+order_plan(const struct bench_options *options, struct bench_plan *plan)
+{
+	for (size_t s = 0; s < N_ORDER_SITUATIONS; s++) {
+		for (uint32_t i = 0; i < options->n_workers; i++) {
+			struct bench_case test = {
+				.subject = "none",
+				.situation = order_situations[s].name,
+				.workers = options->workers[i],
+				.chunk = 1,
+				.ops = &order_none_ops,
+				.variant = &order_situations[s],
+			};
+
+			plan_add(plan, options, &test);
+			test.subject = "flow";
+			test.ops = &order_flow_ops;
+			plan_add(plan, options, &test);
+		}
+	}
+}
+
+const struct bench_command command_order = {
+	.name = "order",
+	.help = "weir_dispatch (shallowest) with order flow beside order none, by number of flows",
+	.figures = dispatch_figures,
+	.baseline = "none",
+	.proof = "every packet lent came home, and the ledger balanced",
+	.plan = order_plan,
 };

@@ -29,10 +29,17 @@ flow_make(uint64_t seed, uint64_t number)
 int
 feed_init(struct feed *feed, uint64_t seed)
 {
-	*feed = (struct feed) { .seed = seed };
-	for (uint32_t i = 0; i < FEED_FLOWS; i++)
+	*feed = (struct feed) { .seed = seed, .n_flows = FEED_FLOWS_DEFAULT };
+	for (uint32_t i = 0; i < FEED_FLOWS_MAX; i++)
 		feed->flow[i] = flow_make(seed, i);
 	return area_allocate(&feed->buffers, N_BUFFERS * (size_t)CACHE_LINE_BYTES);
+}
+
+void
+feed_set_flows(struct feed *feed, uint32_t n_flows)
+{
+	assert(n_flows > 0 && n_flows <= FEED_FLOWS_MAX);
+	feed->n_flows = n_flows;
 }
 
 void
@@ -50,7 +57,7 @@ feed_next(struct feed *feed, uint32_t n)
 		const uint64_t number = feed->n + i;
 
 		feed->packets[i] = buffers + (number & (N_BUFFERS - 1)) * CACHE_LINE_BYTES;
-		feed->meta[i] = feed->flow[rng_at(~feed->seed, number) & (FEED_FLOWS - 1)];
+		feed->meta[i] = feed->flow[rng_below(rng_at(~feed->seed, number), feed->n_flows)];
 		feed->sum += (uint64_t)(uintptr_t)feed->packets[i];
 	}
 	feed->n += n;

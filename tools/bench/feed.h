@@ -12,10 +12,12 @@
 
 #include "area.h"
 
-#define FEED_FLOWS 4096 /* power of two */
+#define FEED_FLOWS_MAX 65536
+#define FEED_FLOWS_DEFAULT 4096
 
 struct feed {
-	struct weir_meta flow[FEED_FLOWS];
+	struct weir_meta flow[FEED_FLOWS_MAX];
+	uint32_t n_flows; /* of these, that packets are drawn from */
 	struct area buffers;
 	uint64_t seed;
 	uint64_t n;   /* packets handed out so far */
@@ -27,6 +29,9 @@ struct feed {
 /* Returns 0 or -ENOMEM. */
 int feed_init(struct feed *feed, uint64_t seed);
 void feed_fini(struct feed *feed);
+
+/* From here on packets are drawn from the first `n_flows` flows, 1 .. FEED_FLOWS_MAX. */
+void feed_set_flows(struct feed *feed, uint32_t n_flows);
 
 /* The next `n` packets, at most WEIR_BURST_MAX; valid until the next call. */
 struct weir_burst feed_next(struct feed *feed, uint32_t n);

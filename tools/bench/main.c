@@ -22,6 +22,7 @@ enum exit_status {
 static const struct bench_command *const commands[] = {
 	&command_lane,
 	&command_dispatch,
+	&command_order,
 	&command_parse,
 };
 

@@ -23,6 +23,7 @@ enum weir_reason {
 	WEIR_REASON_SINK_FAILED,       /**< a sink could not store the packet (disk full, say) */
 	WEIR_REASON_TX_FULL,	       /**< the port did not take it at once */
 	WEIR_REASON_NO_MBUF,	       /**< no buffer for a copy that was needed */
+	WEIR_REASON_BAD_FRAME,	       /**< a chain from the driver that contradicts itself */
 	WEIR_REASON_BAD_VERDICT,       /**< a verdict out of range: port, offset, length or kind */
 	WEIR_REASON_HELD_OVERFLOW,     /**< the hold was full */
 	WEIR_REASON_DRAIN_TIMEOUT,     /**< not finished when the drain timeout ended */
