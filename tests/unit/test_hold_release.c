@@ -226,7 +226,9 @@ held_bucket_goes_once_its_worker_is_reclaimed_though_nothing_else_comes_home(voi
 		assert_goes(rig, { 7, 0 });
 		assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_DRAINING), 0);
 		assert_goes(rig, { 7, HELD }, { 7, HELD });
-		/* By now the dispatcher knows that worker 0 drains. */
+		/* By now the dispatcher knows that worker 0 drains, and has looked. */
+		assert_int_equal(rig_harvest(rig), 0);
+		assert_int_equal(order_held(rig), 2);
 		assert_int_equal(weir_reclaim(rig->dispatcher[0].dispatcher, 0,
 					 WEIR_REASON_DEAD_WORKER, WEIR_RECLAIM_GONE),
 			1);
