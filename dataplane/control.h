@@ -18,8 +18,8 @@ int control_stop_asked(void);
 void control_run(struct app *app);
 
 /*
- * Stops rx, waits until everything lent has come home (at most the drain timeout, or until a loop
- * is found dead), then ends all loops and writes off what is left. Afterwards the app is at rest.
+ * Stops rx, waits until everything lent has come home (at most the drain timeout), then ends all
+ * loops and writes off what is left. Afterwards the app is at rest.
  */
 void control_drain(struct app *app);
 

@@ -11,19 +11,11 @@
 #include <rte_launch.h>
 
 #include "app.h"
+#include "clock.h"
 #include "control.h"
 
 /* How long a worker may take to leave its loop before it is called stuck. */
-#define WORKER_JOIN_S 1
-
-static uint64_t
-clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#define WORKER_JOIN_S 3
 
 static bool
 rx_cores_drained(const struct app *app)
@@ -41,11 +33,11 @@ static void
 rx_cores_drain(const struct app *app)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	const uint64_t deadline_ns = clock_ns() + app->options.drain_timeout_ns;
+	const uint64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + app->options.drain_timeout_ns;
 
 	for (uint32_t i = 0; i < app->n_rx_cores; i++)
 		mailbox_post(&app->rx_cores[i]->mailbox, LOOP_DRAIN);
-	while (!rx_cores_drained(app) && clock_ns() < deadline_ns)
+	while (!rx_cores_drained(app) && clock_read_ns(CLOCK_MONOTONIC) < deadline_ns)
 		nanosleep(&pause, NULL);
 }
 
@@ -64,7 +56,7 @@ worker_join(struct app *app, uint32_t id, const struct timespec *deadline)
 {
 	struct worker_thread *thread = app->workers[id];
 
-	thread->joined = pthread_timedjoin_np(thread->thread, NULL, deadline) == 0;
+	thread->joined = pthread_clockjoin_np(thread->thread, NULL, CLOCK_MONOTONIC, deadline) == 0;
 	if (thread->joined)
 		return;
 	app->n_stuck++;
@@ -80,7 +72,8 @@ workers_join(struct app *app)
 
 	for (uint32_t i = 0; i < app->n_workers; i++)
 		mailbox_post(&app->workers[i]->mailbox, LOOP_STOP);
-	clock_gettime(CLOCK_REALTIME, &deadline);
+	/* Not by the wall clock, which may be set while we wait. */
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += WORKER_JOIN_S;
 	for (uint32_t i = 0; i < app->n_workers; i++) {
 		if (app->workers[i]->started)

@@ -97,7 +97,8 @@ word_consider(struct eal_arguments *arguments, const char *word, bool is_first)
 	arguments->version = is_first && strcmp(word, "version") == 0;
 	if (arguments->help || arguments->version || !table_is_complete)
 		return 0;
-	return options_refuse(word, NULL, "options, or one of the commands help and version");
+	return options_refuse(
+		word, NULL, "options, or first one of the commands why, help and version");
 }
 
 /*

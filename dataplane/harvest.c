@@ -30,8 +30,10 @@ packet_resize(struct rte_mbuf *packet, uint32_t length)
 {
 	if (length == 0 || length > UINT16_MAX)
 		return false;
+	/* A chain may be longer than the 16 bits in which its end is cut. */
 	if (length <= packet->pkt_len)
-		return rte_pktmbuf_trim(packet, (uint16_t)(packet->pkt_len - length)) == 0;
+		return packet->pkt_len - length <= UINT16_MAX &&
+		       rte_pktmbuf_trim(packet, (uint16_t)(packet->pkt_len - length)) == 0;
 	return rte_pktmbuf_append(packet, (uint16_t)(length - packet->pkt_len)) != NULL;
 }
 

@@ -3,66 +3,23 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
 #include "app.h"
+#include "clock.h"
 #include "option_handlers.h"
+#include "pool_options.h"
 #include "rng.h"
-
-static void
-config_fill(struct weir_config *config, const struct options *options)
-{
-	*config = weir_config_default();
-	config->n_workers = options->workers;
-	config->n_dispatchers = options->rx_cores;
-	config->lane_size = options->lane_size;
-	config->burst = options->burst;
-	config->chunk = options->chunk;
-	config->hold_size = HOLD_SIZE_PKTS;
-	config->depth_mode = options->depth_mode;
-	config->order = strcmp(options->order, "flow") == 0 ? WEIR_ORDER_FLOW : WEIR_ORDER_NONE;
-	config->sticky_ns = options->sticky_usec * 1000;
-	config->strategy = options->strategy;
-	config->overflow = options->overflow;
-	config->seed = options->seed;
-}
-
-/* The option that sets a field of struct weir_config: `lane_size` is set by --lane-size. */
-static const char *
-option_of_field(const char *field, char *option, size_t option_bytes)
-{
-	if (strcmp(field, "n_workers") == 0)
-		return "--workers";
-	if (strcmp(field, "n_dispatchers") == 0)
-		return "--rx-cores";
-	snprintf(option, option_bytes, "--%s", field);
-	for (char *c = option; *c; c++)
-		*c = *c == '_' ? '-' : *c;
-	return option;
-}
 
 int
 launch_pool(struct app *app)
 {
-	struct weir_config_error error;
-	struct weir_config config;
-	char option[32];
-
-	config_fill(&config, &app->options);
-	app->pool = weir_pool_create(&config, &error);
-	if (app->pool)
-		return 0;
-	if (errno == EINVAL)
-		return options_refuse(option_of_field(error.field, option, sizeof(option)),
-			error.value, "%s", error.allowed);
-	fprintf(stderr, "weir: no memory for the lanes of %u workers\n", config.n_workers);
-	return -ENOMEM;
+	return pool_create_by_options(&app->pool, &app->options);
 }
 
 void
@@ -175,6 +132,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 				queues[n] = (struct rx_queue) {
 					.port = port->id,
 					.queue = (uint16_t)q,
+					.gives_hash = port->gives_hash,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
 				};
 			n++;
@@ -186,11 +144,8 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 static void
 clock_init(struct rx_core *rx_core)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
+	rx_core->epoch_ns = clock_read_ns(CLOCK_REALTIME);
 	rx_core->epoch_tsc = rte_rdtsc();
-	rx_core->epoch_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	rx_core->ns_per_tsc_32 =
 		(uint64_t)(((unsigned __int128)1000000000 << 32) / rte_get_tsc_hz());
 }
@@ -237,7 +192,8 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 	app->rx_cores[id] = rx_core;
 	app->n_rx_cores++;
 	rx_core->n_queues = queues_assign(app, spread, id, NULL);
-	rx_core->queues = calloc(rx_core->n_queues, sizeof(*rx_core->queues));
+	rx_core->queues =
+		aligned_alloc(CACHE_LINE_BYTES, rx_core->n_queues * sizeof(*rx_core->queues));
 	rx_core->dispatcher = weir_dispatcher_create(app->pool, id, rx_core_finish, rx_core);
 	if (!rx_core->queues || !rx_core->dispatcher)
 		return -ENOMEM;
@@ -265,8 +221,6 @@ launch_rx_cores(struct app *app)
 		rc = status_init(app);
 	for (uint32_t i = 0; rc == 0 && i < app->options.rx_cores; i++)
 		rc = rx_core_create(app, &spread, i);
-	if (rc == -ENOMEM)
-		fprintf(stderr, "weir: no memory for %u rx cores\n", app->options.rx_cores);
 	return rc;
 }
 
@@ -329,11 +283,9 @@ launch_handlers(struct app *app)
 int
 launch_loops(struct app *app)
 {
-	struct timespec now;
 	int rc = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	app->start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	app->start_ns = clock_read_ns(CLOCK_MONOTONIC);
 	app->start_cycles = rte_rdtsc();
 	for (uint32_t i = 0; rc == 0 && i < app->n_workers; i++)
 		rc = worker_start(app->workers[i], i);
@@ -341,7 +293,6 @@ launch_loops(struct app *app)
 		rc = rte_eal_remote_launch(rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
 		app->rx_cores[i]->started = rc == 0;
 	}
-	if (rc < 0)
-		fprintf(stderr, "weir: cannot start the loops: %s\n", strerror(-rc));
-	return rc;
+	/* A CPU that was taken away since is no refused option. */
+	return rc == -EINVAL ? -EIO : rc;
 }

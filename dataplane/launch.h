@@ -6,12 +6,7 @@
 #ifndef WEIR_DATAPLANE_LAUNCH_H
 #define WEIR_DATAPLANE_LAUNCH_H
 
-#include <weir/packet.h>
-
 struct app;
-
-/* An rx core with held packets polls no more: what one burst leaves over is all it ever holds. */
-#define HOLD_SIZE_PKTS WEIR_BURST_MAX
 
 /* Creates the pool of workers. Returns 0, -EINVAL after a refusal, or -ENOMEM. */
 int launch_pool(struct app *app);

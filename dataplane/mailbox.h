@@ -7,6 +7,7 @@
 #ifndef WEIR_DATAPLANE_MAILBOX_H
 #define WEIR_DATAPLANE_MAILBOX_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ enum loop_command {
 struct mailbox {
 	CACHE_ALIGNED _Atomic uint32_t command; /* enum loop_command, written by control */
 };
+
+static_assert(sizeof(struct mailbox) == CACHE_LINE_BYTES, "nothing shares the mailbox's line");
 
 /* Edge E5, release side: what control did before is seen by the loop that reads the command. */
 static inline void

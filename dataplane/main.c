@@ -2,6 +2,7 @@
 /* weir: the program. Start-up is a table of stages; each has its undoing, run in reverse. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,15 @@
 #include "launch.h"
 #include "mbuf_pool.h"
 #include "outputs.h"
+#include "pool_options.h"
+#include "why.h"
 
 static struct app app;
 
-/* Refused: -EINVAL, after a line. Failed: any other negative errno, after a line. */
+/* Refused: -EINVAL, after a line. Failed: any other negative errno. */
 struct stage {
 	const char *name;
+	bool explains; /* prints a better line than its name for each of its failures */
 	int (*start)(struct app *app);
 	void (*stop)(
 		struct app *app); /* accepts what a failed start has left; NULL: nothing to do */
@@ -35,7 +39,10 @@ seed_draw(uint64_t *seed)
 	return getrandom(seed, sizeof(*seed), 0) == (ssize_t)sizeof(*seed) ? 0 : -errno;
 }
 
-/* Draws what the user did not fix, so that it can be printed and given back to repeat the run. */
+/*
+ * Draws what the user did not fix. The seed is printed and reported; the hash key never is, since
+ * who knows it can make all flows meet in one bucket. To repeat a run, give --hash-key and --seed.
+ */
 static int
 secrets_start(struct app *weir)
 {
@@ -46,8 +53,6 @@ secrets_start(struct app *weir)
 		rc = seed_draw(&options->seed);
 	if (rc == 0 && !options->hash_key_given)
 		rc = weir_hash_key_random(&options->flow.hash_key);
-	if (rc < 0)
-		fprintf(stderr, "weir: no random numbers: %s\n", strerror(-rc));
 	return rc;
 }
 
@@ -117,22 +122,29 @@ loops_end(struct app *weir)
 }
 
 static const struct stage stages[] = {
-	{ "random numbers", secrets_start, NULL },
-	{ "report", report_start, NULL },
-	{ "ports", ports_start_configure, ports_stop },
-	{ "mbuf pool", mbuf_pool_start, mbuf_pool_stop },
-	{ "worker pool", launch_pool, unlaunch_pool },
-	{ "workers", launch_workers, unlaunch_workers },
-	{ "rx cores", launch_rx_cores, unlaunch_rx_cores },
-	{ "port start", ports_start_traffic, NULL },
-	{ "handlers", launch_handlers, NULL },
-	{ "loops", launch_loops, loops_end },
-	{ "telemetry", telemetry_start, telemetry_end },
+	{ "the random numbers", false, secrets_start, NULL },
+	{ "the report", false, report_start, NULL },
+	{ "the ports", true, ports_start_configure, ports_stop },
+	{ "the mbuf pool", true, mbuf_pool_start, mbuf_pool_stop },
+	{ "the worker pool", true, launch_pool, unlaunch_pool },
+	{ "the workers", false, launch_workers, unlaunch_workers },
+	{ "the rx cores", false, launch_rx_cores, unlaunch_rx_cores },
+	{ "the traffic", true, ports_start_traffic, NULL },
+	{ "the handlers", false, launch_handlers, NULL },
+	{ "the loops", false, launch_loops, loops_end },
+	{ "telemetry", false, telemetry_start, telemetry_end },
 };
 
 #define N_STAGES (sizeof(stages) / sizeof(stages[0]))
 
-/* Starts every stage; on a failure undoes those before it. Returns 0 or -errno. */
+static void
+stage_say_failed(const struct stage *stage, int rc)
+{
+	if (rc != -EINVAL && !stage->explains)
+		fprintf(stderr, "weir: cannot start %s: %s\n", stage->name, strerror(-rc));
+}
+
+/* Starts every stage; on a failure undoes those before it. Returns 0 or -errno, after a line. */
 static int
 stages_start(struct app *weir)
 {
@@ -141,6 +153,7 @@ stages_start(struct app *weir)
 
 		if (rc == 0)
 			continue;
+		stage_say_failed(&stages[i], rc);
 		for (size_t j = i + 1; j-- > 0;) {
 			if (stages[j].stop)
 				stages[j].stop(weir);
@@ -224,6 +237,23 @@ weir_run(struct app *weir)
 }
 
 /*
+ * A failure of rte_eal_init, which leaves no errno for some: that of the lock that another process
+ * has on this file prefix is one. Returns -errno, after a line.
+ */
+static int
+eal_fail(int eal_errno)
+{
+	if (eal_errno > 0)
+		fprintf(stderr,
+			"weir: EAL does not start: %s (without hugepages: --no-huge -m 256)\n",
+			rte_strerror(eal_errno));
+	else
+		fprintf(stderr, "weir: EAL does not start: see its messages; another weir may be "
+				"running with this file prefix: give each its own --file-prefix\n");
+	return eal_errno > 0 ? -eal_errno : -EIO;
+}
+
+/*
  * Takes EAL's lcores. EAL checks its own options: what it refuses is refused here too.
  * Returns 0, -EINVAL after a refusal, or another -errno after a line.
  */
@@ -232,6 +262,7 @@ eal_start(struct app *weir, struct eal_arguments *arguments)
 {
 	char lcores[TOPOLOGY_LCORES_BYTES];
 	cpu_set_t allowed;
+	int eal_errno;
 	int rc = topology_read_cpus(&allowed);
 
 	if (rc == 0)
@@ -242,15 +273,13 @@ eal_start(struct app *weir, struct eal_arguments *arguments)
 	topology_format_lcores(&weir->topology, lcores, sizeof(lcores));
 	rc = eal_arguments_build(arguments, lcores);
 	if (rc < 0)
-		return rc;
+		return eal_fail(-rc);
+	rte_errno = 0;
 	rc = rte_eal_init(arguments->argc, arguments->argv);
+	eal_errno = rte_errno;
 	eal_arguments_free(arguments);
-	if (rc < 0) {
-		fprintf(stderr,
-			"weir: EAL does not start: %s (without hugepages: --no-huge -m 256)\n",
-			rte_strerror(rte_errno));
-		return -rte_errno;
-	}
+	if (rc < 0)
+		return eal_fail(eal_errno);
 	if (arguments->has_core_option)
 		rc = topology_adopt_lcores(&weir->topology, &weir->options);
 	if (rc >= 0)
@@ -277,8 +306,11 @@ main(int argc, char **argv)
 {
 	struct eal_arguments arguments;
 	int status;
-	int rc = eal_arguments_split(&arguments, argc, argv);
+	int rc;
 
+	if (argc > 1 && strcmp(argv[1], "why") == 0)
+		return why_main(argc - 2, argv + 2);
+	rc = eal_arguments_split(&arguments, argc, argv);
 	if (rc < 0)
 		return EXIT_STATUS_REFUSED;
 	if (arguments.help)

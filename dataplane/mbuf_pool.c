@@ -69,9 +69,9 @@ socket_choose(const struct ports *ports)
 
 /* The mempool library says one or the other, by how far it came. */
 static bool
-memory_was_short(void)
+memory_was_short(int pool_errno)
 {
-	return rte_errno == ENOMEM || rte_errno == ENOBUFS;
+	return pool_errno == ENOMEM || pool_errno == ENOBUFS;
 }
 
 /* On the ports' socket if it has the memory, else anywhere. NULL with rte_errno. */
@@ -86,7 +86,7 @@ pool_create(uint64_t n, uint32_t mbuf_size, int socket_id)
 	}
 	pool = rte_pktmbuf_pool_create(
 		"weir_mbufs", (unsigned int)n, CACHE_MBUFS, 0, (uint16_t)mbuf_size, socket_id);
-	if (pool || !memory_was_short() || socket_id == SOCKET_ID_ANY)
+	if (pool || !memory_was_short(rte_errno) || socket_id == SOCKET_ID_ANY)
 		return pool;
 	return pool_create(n, mbuf_size, SOCKET_ID_ANY);
 }
@@ -133,11 +133,15 @@ mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
 {
 	const uint64_t n = mbuf_pool_size(options, ports, kept_pkts);
 
+	int pool_errno;
+
 	*pool = pool_create(n, options->mbuf_size, socket_choose(ports));
 	if (*pool)
 		return 0;
-	if (memory_was_short())
+	pool_errno = rte_errno;
+	if (memory_was_short(pool_errno))
 		return memory_refuse(n, options->mbuf_size);
-	fprintf(stderr, "weir: the mbuf pool cannot be created: %s\n", rte_strerror(rte_errno));
-	return -rte_errno;
+	fprintf(stderr, "weir: the mbuf pool cannot be created: %s\n", rte_strerror(pool_errno));
+	/* No option has been refused, whatever the library did not like. */
+	return pool_errno > 0 && pool_errno != EINVAL ? -pool_errno : -EIO;
 }

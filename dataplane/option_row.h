@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A row of the table of options, and the kinds of values that rows have. Private to the files that
- * parse (options.c) and print (options_print.c).
+ * A row of the table of options (option_table.c), and the kinds of values that rows have. Private
+ * to the files that parse (options.c) and print (options_print.c).
  */
 #ifndef WEIR_DATAPLANE_OPTION_ROW_H
 #define WEIR_DATAPLANE_OPTION_ROW_H
@@ -38,6 +38,14 @@ struct option_row {
 	uint64_t min;				    /* of numbers, times (ns) and ids */
 	uint64_t max;				    /* as min */
 	const char *(*name_at)(unsigned int index); /* of choices: NULL past the end */
+	bool also_why;				    /* an option of `weir` and of `weir why` */
+	bool only_why;				    /* of `weir why` alone */
+};
+
+/* The commands that have options. */
+enum options_command {
+	OPTIONS_OF_WEIR,
+	OPTIONS_OF_WHY,
 };
 
 extern const struct option_type option_type_u32;
@@ -53,8 +61,14 @@ extern const struct option_type option_type_handler;
 extern const struct option_type option_type_path;
 extern const struct option_type option_type_flag;
 
-/* The row at `index`, in the order of usage; NULL past the end. */
+/* The row at `index` among those of a command, in the order of usage; NULL past the end. */
+const struct option_row *option_row_of(enum options_command command, unsigned int index);
+
+/* The same of `weir`. */
 const struct option_row *option_row_at(unsigned int index);
+
+/* The heading of the group that a row of the table belongs to. */
+const char *option_heading_of(const struct option_row *row);
 
 /* Prints "weir: " and the text as exactly one line on stderr; always returns -EINVAL. */
 int options_refuse_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

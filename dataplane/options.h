@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options of `weir`: one table (options.c) from which parsing, checks and usage are derived.
- * Knows nothing of ports or lcores: what depends on the machine is checked by topology and port.
+ * The options of `weir` and of `weir why`: one table (option_table.c) from which parsing, checks
+ * and usage are derived. Knows nothing of ports or lcores: what depends on the machine is checked
+ * by topology and port.
  */
 #ifndef WEIR_DATAPLANE_OPTIONS_H
 #define WEIR_DATAPLANE_OPTIONS_H
@@ -23,6 +24,13 @@ enum exit_status {
 	EXIT_STATUS_LEDGER = 3,	 /* the ledger does not balance */
 };
 
+/* Where flow hashes come from. */
+enum flow_hash {
+	FLOW_HASH_SOFT, /* parsed and hashed by Weir */
+	FLOW_HASH_NIC,	/* by the ports; one that can't is refused */
+	FLOW_HASH_AUTO, /* by the ports that can */
+};
+
 /* Values as parsed. Times are in nanoseconds, 0 = off where the option allows it. */
 struct options {
 	uint32_t rx_cores;
@@ -42,6 +50,7 @@ struct options {
 	uint64_t seed;
 	bool seed_given;
 	struct weir_flow_config flow;
+	enum flow_hash flow_hash;
 	bool hash_key_given;
 	uint32_t mbuf_size;
 	uint64_t stats_period_ns;
@@ -53,6 +62,11 @@ struct options {
 	bool quiet;
 	bool help;
 	bool version;
+
+	/* Of `weir why` alone. */
+	const char *capture; /* "-": standard input */
+	uint64_t service_ns;
+	bool summary;
 };
 
 /*
@@ -61,6 +75,12 @@ struct options {
  * allowed.
  */
 int options_parse(struct options *options, int argc, char **argv);
+
+/*
+ * The same for the arguments behind `weir why`. Without --help, `capture` is never NULL. What that
+ * command does not offer is as in options_parse without arguments.
+ */
+int options_parse_why(struct options *options, int argc, char **argv);
 
 /* The refusal of a value, for checks made elsewhere; always returns -EINVAL. One line on stderr. */
 int options_refuse(const char *option, const char *value, const char *allowed_format, ...)
@@ -71,5 +91,8 @@ bool options_is_known(const char *word);
 
 /* Prints usage: derived from the table. */
 void options_print_usage(FILE *out);
+
+/* The same of `weir why`. */
+void options_print_why_usage(FILE *out);
 
 #endif

@@ -104,8 +104,6 @@ row_print(FILE *out, const struct option_row *row)
 	char help[2 * OPTION_TEXT_BYTES];
 	char name[64];
 
-	if (row->heading)
-		fprintf(out, "\n%s:\n", row->heading);
 	snprintf(name, sizeof(name), "--%s%s%s", row->name, row->placeholder ? " " : "",
 		row->placeholder ? row->placeholder : "");
 	row->type->describe(row, allowed, sizeof(allowed));
@@ -119,12 +117,26 @@ row_print(FILE *out, const struct option_row *row)
 	entry_print(out, name, help);
 }
 
+/* The rows of a command, each group under its heading. */
+static void
+rows_print(FILE *out, enum options_command command)
+{
+	const struct option_row *row;
+	const char *heading = NULL;
+
+	for (unsigned int i = 0; (row = option_row_of(command, i)); i++) {
+		if (option_heading_of(row) != heading)
+			fprintf(out, "\n%s:\n", option_heading_of(row));
+		heading = option_heading_of(row);
+		row_print(out, row);
+	}
+}
+
 static void
 choices_print(FILE *out)
 {
 	const struct weir_strategy *strategy;
 	const struct weir_overflow_policy *policy;
-	const struct handler *handler;
 
 	fprintf(out, "\nStrategies:\n");
 	for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
@@ -132,6 +144,13 @@ choices_print(FILE *out)
 	fprintf(out, "\nOverflow policies:\n");
 	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
 		entry_print(out, policy->name, policy->help);
+}
+
+static void
+handlers_print(FILE *out)
+{
+	const struct handler *handler;
+
 	fprintf(out, "\nHandlers:\n");
 	for (unsigned int i = 0; (handler = handler_at(i)); i++)
 		entry_print(out, handler->usage, handler->help);
@@ -140,22 +159,41 @@ choices_print(FILE *out)
 void
 options_print_usage(FILE *out)
 {
-	const struct option_row *row;
-
 	fprintf(out,
 		"Usage: weir [EAL options] -- [options]\n"
+		"       weir why CAPTURE [options]     tells why packets land where they do\n"
+		"       weir help | version\n"
 		"\n"
 		"Steers packets from DPDK ports to the shallowest worker. Without a NIC:\n"
-		"  weir --no-huge -m 256 --no-pci --vdev net_null0 -- --duration 5\n"
+		"  weir --no-huge -m 256 --no-pci --vdev net_null0 -- --order none --duration 5\n"
 		"\n"
 		"EAL options are DPDK's own: -l, --lcores (cores), -a (devices), --vdev (virtual "
 		"devices),\n"
 		"-m (megabytes), --no-huge, --file-prefix ... Without core options Weir "
 		"chooses.\n");
-	for (unsigned int i = 0; (row = option_row_at(i)); i++)
-		row_print(out, row);
+	rows_print(out, OPTIONS_OF_WEIR);
 	choices_print(out);
+	handlers_print(out);
 	fprintf(out,
 		"\nExit status: 0, 2 if an option was refused, 3 if the ledger does not balance, "
 		"1 otherwise.\n");
+}
+
+void
+options_print_why_usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: weir why CAPTURE [options]\n"
+		"\n"
+		"Replays a capture of Ethernet packets (a file, or - for standard input) through "
+		"Weir's own\n"
+		"dispatcher, packet by packet, and tells for each one its layers, its flow and "
+		"why it went to its\n"
+		"worker; at the end, how evenly that was, and what was the cause if it was not. "
+		"Needs no DPDK\n"
+		"device, no hugepages and no privileges.\n");
+	rows_print(out, OPTIONS_OF_WHY);
+	choices_print(out);
+	fprintf(out, "\nExit status: 0, 2 if an option or the capture was refused, "
+		     "1 otherwise.\n");
 }

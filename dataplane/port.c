@@ -25,14 +25,17 @@
 #define LINK_POLL_NS 100000000
 #define LINK_POLLS_MAX 90
 
-/* A failure that is nobody's option's fault: one line; returns `rc`. */
+/*
+ * A failure that is nobody's option's fault: one line; returns `rc`, but never -EINVAL, which would
+ * say that an option was refused.
+ */
 static int
 port_fail(const struct port *port, const char *what, int rc)
 {
 	/* Drivers return -1 when they mean no particular errno. */
 	fprintf(stderr, "weir: port %u (%s): %s: %s\n", port->id, port->name, what,
 		rc == -1 ? "its driver gives no reason" : strerror(-rc));
-	return rc;
+	return rc == -EINVAL ? -EIO : rc;
 }
 
 static void
@@ -151,7 +154,10 @@ conf_choose(struct ports *ports, const struct port *port, const struct rte_eth_d
 	/* Without a value, ethdev would set a port that has jumbo frames back to 1500. */
 	if (rte_eth_dev_get_mtu(port->id, &mtu) == 0 && mtu > RTE_ETHER_MTU && mtu <= info->max_mtu)
 		conf.rxmode.mtu = mtu;
-	if (options->rx_queues > 1 && info->flow_type_rss_offloads & RSS_FUNCTIONS)
+	if (port->gives_hash)
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
+	if ((options->rx_queues > 1 || port->gives_hash) &&
+		info->flow_type_rss_offloads & RSS_FUNCTIONS)
 		rss_choose(ports, info, &conf);
 	return conf;
 }
@@ -166,6 +172,31 @@ port_describe(struct port *port, const struct rte_eth_dev_info *info, const stru
 	port->n_tx_queues = (uint16_t)options->rx_cores;
 	port->n_rx_desc = DESC_WANTED;
 	port->n_tx_desc = strcmp(info->driver_name, "net_ring") == 0 ? NET_RING_SLOTS : DESC_WANTED;
+}
+
+/* Whether the port can hand over the hash by which it would spread packets. */
+static bool
+port_can_hash(const struct rte_eth_dev_info *info)
+{
+	return (info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_RSS_HASH) &&
+	       (info->flow_type_rss_offloads & RSS_FUNCTIONS);
+}
+
+/* Decides whose hash the port's packets get. Returns 0, or -EINVAL after a refusal. */
+static int
+port_choose_hash(
+	struct port *port, const struct rte_eth_dev_info *info, const struct options *options)
+{
+	if (options->flow_hash == FLOW_HASH_SOFT)
+		return 0;
+	port->gives_hash = port_can_hash(info);
+	if (port->gives_hash)
+		return 0;
+	if (options->flow_hash == FLOW_HASH_NIC)
+		return options_refuse("--flow-hash", "nic",
+			"soft or auto: port %u (%s) gives no RSS hash", port->id, port->name);
+	port_note(port, options, "gives no RSS hash: its packets are hashed by Weir");
+	return 0;
 }
 
 static int
@@ -183,6 +214,9 @@ port_configure(struct ports *ports, struct port *port, const struct options *opt
 	if (rc < 0)
 		return rc;
 	port_describe(port, &info, options);
+	rc = port_choose_hash(port, &info, options);
+	if (rc < 0)
+		return rc;
 	conf = conf_choose(ports, port, &info, options);
 	if (options->rx_queues > 1 && conf.rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
 		port_note(

@@ -27,6 +27,7 @@ struct port {
 	uint16_t n_tx_desc;   /* of each queue; net_ring: what a ring can hold */
 	int socket_id;	      /* SOCKET_ID_ANY if the device has none */
 	bool is_pcap;	      /* its rx stamps are microseconds since the epoch */
+	bool gives_hash;      /* its packets come with an RSS hash, and Weir is to use it */
 	bool is_started;
 	const char *driver;
 	char name[RTE_ETH_NAME_MAX_LEN];

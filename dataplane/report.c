@@ -111,6 +111,29 @@ set_handlers(json_t *object, const struct options *options)
 	return json_object_set_new(object, "handlers", whole_or_null(handlers, failed));
 }
 
+/* What flows are told by. */
+static int
+set_flow_options(json_t *report, const struct options *options)
+{
+	static const char *const hash_names[] = {
+		[FLOW_HASH_SOFT] = "soft",
+		[FLOW_HASH_NIC] = "nic",
+		[FLOW_HASH_AUTO] = "auto",
+	};
+	uint64_t ports[WEIR_FLOW_TUNNEL_COUNT];
+	int failed = 0;
+
+	for (unsigned int i = 0; i < WEIR_FLOW_TUNNEL_COUNT; i++)
+		ports[i] = options->flow.tunnel_port[i];
+	failed |= set_string(report, "flow_hash", hash_names[options->flow_hash]);
+	failed |= set_string(
+		report, "flow_depth", options->flow.depth == WEIR_FLOW_OUTER ? "outer" : "inner");
+	failed |= set_count(report, "flow_nesting", options->flow.nesting_max);
+	failed |= set_counts(
+		report, "flow_ports", ports, WEIR_FLOW_TUNNEL_COUNT, weir_flow_tunnel_name);
+	return failed;
+}
+
 static int
 set_options(json_t *report, const struct options *options)
 {
@@ -120,12 +143,14 @@ set_options(json_t *report, const struct options *options)
 	snprintf(seed, sizeof(seed), "%" PRIu64, options->seed);
 	failed |= set_string(report, "strategy", options->strategy);
 	failed |= set_string(report, "order", options->order);
+	failed |= set_count(report, "sticky_usec", options->sticky_usec);
 	failed |= set_string(report, "overflow", options->overflow);
 	failed |= set_count(report, "lane_size", options->lane_size);
 	failed |= set_count(report, "burst", options->burst);
 	failed |= set_count(report, "chunk", options->chunk);
 	failed |= set_string(report, "depth_mode",
 		options->depth_mode == WEIR_DEPTH_QUEUED ? "queued" : "outstanding");
+	failed |= set_flow_options(report, options);
 	/* As text: a seed has 64 bits, and many readers of JSON keep 53 of a number. */
 	failed |= set_string(report, "seed", seed);
 	failed |= set_handlers(report, options);

@@ -6,7 +6,9 @@
 #ifndef WEIR_DATAPLANE_RX_CORE_H
 #define WEIR_DATAPLANE_RX_CORE_H
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_config.h>
@@ -20,13 +22,16 @@
 /* Packets waiting for a port, per rx core: what a pass can bring home before it is flushed. */
 #define TX_FIFO_PKTS 256
 
-/* One (port, queue) that an rx core polls. */
+/* One (port, queue) that an rx core polls. A line each: it counts there with every burst. */
 struct rx_queue {
-	uint16_t port;
+	CACHE_ALIGNED uint16_t port;
 	uint16_t queue;
-	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
+	bool gives_hash; /* the port's RSS hash tells the flow, where a packet has one */
+	bool stamps_us;	 /* net_pcap: the timestamp field holds microseconds since the epoch */
 	struct counter received;
 };
+
+static_assert(sizeof(struct rx_queue) == CACHE_LINE_BYTES, "no queue shares a line with another");
 
 /* Packets on their way to one port; flushed every pass. */
 struct tx_fifo {
@@ -87,6 +92,12 @@ struct rx_core {
 
 	struct rx_tally tally;
 };
+
+static_assert(offsetof(struct rx_core, mailbox) % CACHE_LINE_BYTES == 0, "control writes it");
+static_assert(offsetof(struct rx_core, next_queue) ==
+		      offsetof(struct rx_core, mailbox) + CACHE_LINE_BYTES,
+	"the mailbox is alone on its line, and what the loop writes starts the next");
+static_assert(offsetof(struct rx_core, tally) % CACHE_LINE_BYTES == 0, "anyone reads it");
 
 /* rx_loop.c: the loop; an lcore function. Returns 0 after LOOP_STOP. */
 int rx_loop_run(void *rx_core);

@@ -41,7 +41,9 @@ flow_count(struct rx_tally *tally, const struct weir_meta *meta)
 
 	counter_add(&tally->flow[meta->flow_reason], 1);
 	counter_add(&tally->group_all[group], 1);
-	counter_add(&tally->group_fallback[group], meta->flow_reason != WEIR_FLOW_PORTS);
+	/* Rare: most packets need not load and store one counter more. */
+	if (unlikely(meta->flow_reason != WEIR_FLOW_PORTS && meta->flow_reason != WEIR_FLOW_NIC))
+		counter_add(&tally->group_fallback[group], 1);
 }
 
 static inline void
@@ -58,7 +60,10 @@ packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t 
 		.port = queue->port,
 		.flags = packet->nb_segs > 1 ? WEIR_META_CHAIN : 0,
 	};
-	weir_flow_classify(&rx_core->flow, data, packet->data_len, meta);
+	if (queue->gives_hash && (packet->ol_flags & RTE_MBUF_F_RX_RSS_HASH))
+		weir_flow_adopt_hash(packet->hash.rss, meta);
+	else
+		weir_flow_classify(&rx_core->flow, data, packet->data_len, meta);
 	flow_count(&rx_core->tally, meta);
 	rx_core->data[i] = rte_pktmbuf_mtod(packet, void *);
 }

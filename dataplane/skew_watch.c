@@ -16,7 +16,7 @@ commonest_fallback(const struct skew_watch *watch, const struct status *status)
 	for (uint8_t i = WEIR_FLOW_PORTS + 1; i < WEIR_FLOW_REASON_COUNT; i++) {
 		const uint64_t packets = status->flow[i] - watch->flow[i];
 
-		if (packets <= most)
+		if (i == WEIR_FLOW_NIC || packets <= most)
 			continue;
 		most = packets;
 		reason = i;

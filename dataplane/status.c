@@ -5,20 +5,10 @@
  */
 #include "status.h"
 
-#include <time.h>
-
 #include <rte_cycles.h>
 
 #include "app.h"
-
-static uint64_t
-monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#include "clock.h"
 
 static uint64_t
 port_missed(const struct app *app, uint16_t id)
@@ -55,9 +45,13 @@ queues_collect(const struct app *app, struct status *status)
 	}
 }
 
-/* What a port did not take, or must not: moved from `completed` to its reason. */
+/*
+ * What a port did not take, or must not: moved from `completed` to its reason. A loop counts it
+ * while it brings packets home, before its dispatcher has counted them as completed: in a live
+ * picture there may be less to move from. At rest nothing hides a difference.
+ */
 static void
-ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally)
+ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally, bool at_rest)
 {
 	const uint64_t tx_full = counter_read(&tally->tx_full);
 	const uint64_t bad_verdict = counter_read(&tally->bad_verdict);
@@ -65,7 +59,10 @@ ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally)
 	ledger->dropped[WEIR_REASON_TX_FULL] += tx_full;
 	ledger->dropped[WEIR_REASON_BAD_VERDICT] += bad_verdict;
 	ledger->dropped[WEIR_REASON_NO_MBUF] += counter_read(&tally->no_mbuf);
-	ledger->completed -= tx_full + bad_verdict;
+	if (at_rest)
+		ledger->completed -= tx_full + bad_verdict;
+	else
+		ledger->completed -= RTE_MIN(ledger->completed, tx_full + bad_verdict);
 }
 
 static void
@@ -114,7 +111,7 @@ rx_cores_collect(const struct app *app, struct status *status)
 
 		rx_core_collect(rx_core, status, &status->rx[r]);
 		weir_ledger_add(&status->ledger, rx_core->dispatcher);
-		ledger_add_tx(&status->ledger, &rx_core->tally);
+		ledger_add_tx(&status->ledger, &rx_core->tally, status->at_rest);
 		received += status->rx[r].received;
 	}
 	/* The ports' end, not the dispatchers' own count: the ledger must hold across both. */
@@ -138,6 +135,17 @@ worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 	}
 }
 
+/* The burst in hand counts too: a worker that does not return from its handler is busy. */
+static uint64_t
+busy_cycles(const struct worker_thread *thread)
+{
+	const uint64_t since = counter_read(&thread->tally.busy_since);
+	const uint64_t now = rte_rdtsc();
+
+	return counter_read(&thread->tally.busy_cycles) +
+	       (since > 0 && now > since ? now - since : 0);
+}
+
 static void
 workers_collect(const struct app *app, struct status *status)
 {
@@ -152,7 +160,7 @@ workers_collect(const struct app *app, struct status *status)
 			.cpu = thread->cpu,
 			.received = activity.taken,
 			.completed = activity.completed,
-			.busy_cycles = counter_read(&thread->tally.busy_cycles),
+			.busy_cycles = busy_cycles(thread),
 		};
 		if (status->time_cycles > 0)
 			out->busy_ratio = (double)out->busy_cycles / (double)status->time_cycles;
@@ -186,7 +194,7 @@ status_collect(const struct app *app, struct status *status)
 	struct status_queue *queue = status->queue;
 
 	*status = (struct status) {
-		.time_ns = monotonic_ns() - app->start_ns,
+		.time_ns = clock_read_ns(CLOCK_MONOTONIC) - app->start_ns,
 		.time_cycles = rte_rdtsc() - app->start_cycles,
 		.at_rest = app->at_rest,
 		.queue = queue,

@@ -51,6 +51,7 @@ static const char *const flow_words[WEIR_FLOW_REASON_COUNT] = {
 	[WEIR_FLOW_TRUNCATED_INNER] = "the outer flow: inner packet cut or malformed",
 	[WEIR_FLOW_INNER_NOT_IP] = "the outer flow: inner packet not IP",
 	[WEIR_FLOW_UNKNOWN_TUNNEL] = "the outer flow: tunnel of an unknown kind",
+	[WEIR_FLOW_NIC] = "the port's own hash",
 };
 
 /* One table on its way out. */

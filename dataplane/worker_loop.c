@@ -15,8 +15,10 @@ burst_serve(struct worker_thread *thread)
 	if (n == 0)
 		return 0;
 	begin = rte_rdtsc();
+	counter_set(&thread->tally.busy_since, begin);
 	thread->handler->process(thread->handler_state, thread->packets, n, thread->verdicts);
 	weir_complete(thread->worker, thread->verdicts, n);
+	counter_set(&thread->tally.busy_since, 0);
 	counter_add(&thread->tally.busy_cycles, rte_rdtsc() - begin);
 	return n;
 }

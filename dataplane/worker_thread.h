@@ -6,8 +6,10 @@
 #ifndef WEIR_DATAPLANE_WORKER_THREAD_H
 #define WEIR_DATAPLANE_WORKER_THREAD_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weir/weir.h>
@@ -19,6 +21,7 @@
 /* Written by the worker only. */
 struct thread_tally {
 	CACHE_ALIGNED struct counter busy_cycles; /* TSC cycles between a take and its completion */
+	struct counter busy_since; /* TSC at the take of the burst in hand; 0 = none is */
 	struct counter polls;
 };
 
@@ -41,6 +44,9 @@ struct worker_thread {
 
 	struct thread_tally tally;
 };
+
+static_assert(offsetof(struct worker_thread, mailbox) % CACHE_LINE_BYTES == 0, "control writes it");
+static_assert(offsetof(struct worker_thread, tally) % CACHE_LINE_BYTES == 0, "anyone reads it");
 
 /* worker_loop.c: the loop, a pthread function. Returns after LOOP_STOP. */
 void *worker_loop_run(void *worker_thread);

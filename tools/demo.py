@@ -129,22 +129,34 @@ def explain_workers(report, wait_us):
     received = max(1, report["received"])
     shares = [100 * worker["received"] / received for worker in report["workers"]]
     listed = ", ".join(f"worker {i} {share:.1f} %" for i, share in enumerate(shares))
-    say(f"Each went to the shallowest of four workers: {listed}.")
+    say(f"Four workers shared them: {listed}.")
     say(
         f"Worker {SLOW_WORKER} is slow on purpose: it takes {SLOW_FACTOR * wait_us} us for a packet on"
-        f" average, the others {wait_us} us. Taking turns would have given it 25.0 %."
+        f" average, the others {wait_us} us. In proportion to that it would get 10.0 %; taking turns"
+        " would give it 25.0 %."
     )
 
 
 def explain_losses(report, n_out):
     dropped = sum(report["dropped"].values())
     say(
-        f"The workers were slower than the input: {report['rejected']:,} packets had to wait until a"
-        f" lane had room. {dropped:,} packets were dropped."
+        f"The input is faster than the workers: {report['rejected']:,} times packets had to wait until"
+        " the lane of the worker that they, or their flows, were meant for had room."
+        f" {dropped:,} packets were dropped."
     )
     say(
         f"{report['tx']['sent']:,} packets were sent. The file that they were sent to holds {n_out:,},"
         " as counted by this script."
+    )
+
+
+def explain_order(report):
+    if report["order"] == "none":
+        say("No order was kept: packets of one flow may have overtaken each other.")
+        return
+    say(
+        f"Flows moved to another worker {report['moves']:,} times, each only when nothing of it was"
+        " on its way: packets of a flow stay in order."
     )
 
 
@@ -160,7 +172,7 @@ def explain(report_path, output, wait_us):
     )
     explain_workers(report, wait_us)
     explain_losses(report, n_out)
-    say("This version keeps no order: packets of one flow may have overtaken each other.")
+    explain_order(report)
     say(
         f"Ledger: {report['received']:,} received + {report['copies']:,} copies"
         f" {'=' if balanced else 'IS NOT'} {report['completed']:,} completed"

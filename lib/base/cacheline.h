@@ -30,15 +30,19 @@ prefetch_read(const void *address)
  * store needs it. gcc's builtin is a read prefetch on x86 unless the whole build asks for more; the
  * instruction is a no-op where a CPU lacks it.
  */
+#if defined(__x86_64__)
 static inline void
 prefetch_write(const void *address)
 {
-#if defined(__x86_64__)
 	__asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)address));
-#else
-	__builtin_prefetch(address, 1, 3);
-#endif
 }
+#else
+static inline void
+prefetch_write(const void *address)
+{
+	__builtin_prefetch(address, 1, 3);
+}
+#endif
 
 static inline size_t
 round_up(size_t value, size_t multiple)

@@ -110,7 +110,7 @@ static void
 pins_prefetch(const struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 {
 	for (uint32_t i = 0; i < burst->n; i++)
-		__builtin_prefetch(&dispatcher->pins[burst->meta[i].bucket], 1);
+		prefetch_write(&dispatcher->pins[burst->meta[i].bucket]);
 }
 
 uint32_t

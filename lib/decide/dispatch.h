@@ -36,6 +36,38 @@ void plan_make(struct weir_dispatcher *dispatcher, const struct dispatch_state *
  */
 void plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
 
+/* The tests that plan.c goes by and why.c explains. */
+
+/* Whether packets of the pin's bucket are lent and not harvested. */
+static inline bool
+pin_is_out(const struct weir_dispatcher *dispatcher, const struct pin *pin)
+{
+	const struct lane_producer *lane = &dispatcher->lane[pin->worker];
+
+	return pin_stamp_is_out(pin->stamp, lane->harvested, lane->tail);
+}
+
+/* Whether a packet must wait behind held ones of its bucket. */
+static inline bool
+pin_waits(const struct pin *pin, bool from_hold)
+{
+	return from_hold ? (pin->flags & PIN_STAYED) != 0 : pin->held > 0;
+}
+
+/*
+ * Whether a bucket with nothing out was not silent long enough to leave its worker. Signed: the
+ * stamps of captures and of several ports step back now and then.
+ */
+static inline bool
+pin_lingers(const struct weir_dispatcher *dispatcher, const struct pin *pin,
+	const struct weir_meta *meta)
+{
+	return dispatcher->sticky_ns > 0 && (pin->flags & PIN_KNOWN) &&
+	       dispatcher->snapshot->position[pin->worker] != WEIR_WORKER_NONE &&
+	       (int64_t)(meta->time_ns - dispatcher->last_ns[meta->bucket]) <
+		       (int64_t)dispatcher->sticky_ns;
+}
+
 /* lend.c */
 
 /* How a run over the plan ended. */

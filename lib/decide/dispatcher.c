@@ -96,7 +96,7 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.drop_reason = pool->overflow->reason,
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
 		.owns_flows = pool->strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
-		.reads_metadata = pool->strategy->flags & WEIR_STRATEGY_READS_FLOW,
+		.reads_metadata = pool->strategy->flags & WEIR_STRATEGY_READS_META,
 		.sticky_ns = config->sticky_ns,
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 	};
@@ -122,7 +122,7 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 		errno = EINVAL;
 		return NULL;
 	}
-	if (pool->dispatcher_exists[id]) {
+	if (pool->dispatcher_created[id]) {
 		errno = EEXIST;
 		return NULL;
 	}
@@ -140,6 +140,7 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	}
 	mirror_sync(dispatcher);
 	pool->dispatcher_exists[id] = true;
+	pool->dispatcher_created[id] = true;
 	return dispatcher;
 }
 
@@ -211,13 +212,11 @@ void
 weir_ledger_add(struct weir_ledger *ledger, const struct weir_dispatcher *dispatcher)
 {
 	const struct dispatcher_tally *tally = &dispatcher->tally;
-	/* Ended first: a reader on another core then never sees more ended than lent. */
-	const uint64_t ended = counter_read(&tally->ended);
 
+	ledger->in_lanes += weir_in_lanes(dispatcher);
 	ledger->received += counter_read(&tally->received);
 	ledger->completed += counter_read(&tally->returned_tx) + counter_read(&tally->consumed);
 	ledger->held += counter_read(&tally->held);
-	ledger->in_lanes += counter_read(&tally->lent) - ended;
 	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
 		ledger->dropped[i] += counter_read(&tally->dropped[i]);
 }

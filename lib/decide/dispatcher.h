@@ -6,6 +6,7 @@
  *   mirror.c      snapshot → mirror            plan.c       where each packet goes
  *   harvest.c     progress → mirror,           lend.c       into lanes, or overflow
  *                 packets come home            hold_pass.c  what waits, in its order
+ *                                              why.c        explains, changes nothing
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H

@@ -5,6 +5,8 @@
  * With one dispatcher only workers that hold packets of ours are read: the others are idle for
  * certain. With several, every routable worker's backlog may have changed by others.
  */
+#include <assert.h>
+
 #include "dispatcher.h"
 #include "seq.h"
 
@@ -109,6 +111,17 @@ others_backlog(const struct weir_dispatcher *dispatcher, weir_worker_id id)
 	return sum;
 }
 
+static void
+others_refresh(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+	const uint32_t before = lane->others;
+
+	lane->others = others_backlog(dispatcher, id);
+	/* A held packet that found its worker full may now be picked for this one. */
+	dispatcher->hold_due |= lane->others < before;
+}
+
 /* Takes over what the worker's progress word says (edge E2). A word out of range is not believed:
  * it could only come from memory that the worker has spoilt. */
 static void
@@ -137,7 +150,8 @@ worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t fi
 	counter_set(&tally->harvested, harvested);
 	counter_set(
 		&tally->lent, harvested + counter_read(&tally->reclaimed) + lane_occupied(lane));
-	counter_set(&tally->depth, lane_depth(dispatcher, lane));
+	/* The own part: whoever adds dispatchers up gets the worker's whole depth. */
+	counter_set(&tally->depth, lane_depth(dispatcher, lane) - lane->others);
 	counter_set(&tally->max_depth, lane->max_depth);
 }
 
@@ -152,7 +166,7 @@ worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct har
 		lane->max_depth = deepest;
 	progress_accept(dispatcher, id);
 	if (dispatcher->n_dispatchers > 1)
-		lane->others = others_backlog(dispatcher, id);
+		others_refresh(dispatcher, id);
 	worker_record(dispatcher, id, lane_harvest(dispatcher, id, sums));
 	if (lane_occupied(lane) == 0)
 		bitset_remove(&dispatcher->outstanding, id);
@@ -270,6 +284,7 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	struct lane_producer *lane = &dispatcher->lane[worker];
 	uint32_t n;
 
+	assert(worker < dispatcher->n_workers && (unsigned int)reason < WEIR_REASON_COUNT);
 	harvest_worker(dispatcher, worker);
 	n = lane_occupied(lane);
 	if (mode == WEIR_RECLAIM_GONE)
@@ -278,6 +293,7 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	lane->completed = lane->tail;
 	lane->in_process = 0;
 	lane->capacity = 0;
+	atomic_store_explicit(&dispatcher->pool->reclaimed[worker], true, memory_order_relaxed);
 	bitset_remove(&dispatcher->outstanding, worker);
 	dispatcher->hold_due = true;
 	counter_add(&dispatcher->tally.ended, n);

@@ -36,7 +36,8 @@ lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	if (bitset_has(&dispatcher->reread, id))
 		return false;
 	bitset_add(&dispatcher->reread, id);
-	counter_add(&dispatcher->tally.line_reads, progress_lines(dispatcher));
+	counter_add(&dispatcher->tally.line_reads,
+		progress_lines(dispatcher) + dispatcher->n_dispatchers - 1);
 	harvest_worker(dispatcher, id);
 	return lane_room(&dispatcher->lane[id]) > 0;
 }
@@ -74,7 +75,7 @@ pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_w
 	pin->stamp = stamp;
 	pin->worker = (uint8_t)id;
 	pin->flags = (uint8_t)((pin->flags & ~(PIN_PICKED | PIN_STUCK)) | PIN_KNOWN);
-	if (dispatcher->last_ns)
+	if (dispatcher->last_ns && (int64_t)(meta->time_ns - dispatcher->last_ns[meta->bucket]) > 0)
 		dispatcher->last_ns[meta->bucket] = meta->time_ns;
 }
 

@@ -63,14 +63,6 @@ plan_spray(struct weir_dispatcher *dispatcher, const struct dispatch_state *stat
 		plan->target[state->next + i] = routable[plan->position[i]];
 }
 
-static inline bool
-pin_is_out(const struct weir_dispatcher *dispatcher, const struct pin *pin)
-{
-	const struct lane_producer *lane = &dispatcher->lane[pin->worker];
-
-	return pin_stamp_is_out(pin->stamp, lane->harvested, lane->tail);
-}
-
 /* Whether a bucket with nothing out stays where it is because it was not silent long enough. */
 static bool
 pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const struct weir_meta *meta)
@@ -79,19 +71,10 @@ pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const stru
 		return false;
 	if (pin->flags & PIN_STUCK)
 		return true;
-	if (!(pin->flags & PIN_KNOWN) ||
-		dispatcher->snapshot->position[pin->worker] == WEIR_WORKER_NONE ||
-		meta->time_ns - dispatcher->last_ns[meta->bucket] >= dispatcher->sticky_ns)
+	if (!pin_lingers(dispatcher, pin, meta))
 		return false;
 	pin->flags |= PIN_STUCK;
 	return true;
-}
-
-/* Whether a packet must wait behind held ones of its bucket. */
-static inline bool
-pin_waits(const struct pin *pin, bool from_hold)
-{
-	return from_hold ? (pin->flags & PIN_STAYED) != 0 : pin->held > 0;
 }
 
 /* Counts a packet in the mirror that follows its pin, as weir_pick_count does a pick. */
@@ -143,7 +126,7 @@ picks_resolve(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 		const uint32_t pick = plan->target[i] - TARGET_PICK;
 
 		plan->asked[i] = false;
-		if (plan->target[i] < TARGET_PICK || plan->target[i] == PLAN_HOLD)
+		if (plan->target[i] < TARGET_PICK)
 			continue;
 		plan->asked[i] = pick == n_seen;
 		if (pick == n_seen)
@@ -167,9 +150,25 @@ plan_follow(struct weir_dispatcher *dispatcher, const struct dispatch_state *sta
 	picks_resolve(dispatcher, state);
 }
 
+/* Where a packet goes whose owner is `owner`: not to it while its bucket has ties elsewhere. */
+static inline uint16_t
+owned_plan(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
+	weir_worker_id owner)
+{
+	struct pin *pin = &dispatcher->pins[meta->bucket];
+
+	if (unlikely(pin_waits(pin, from_hold)))
+		return PLAN_HOLD;
+	if (likely(pin->worker == owner))
+		return owner;
+	if (pin_sticks(dispatcher, pin, meta))
+		return pin->worker;
+	return pin_is_out(dispatcher, pin) ? PLAN_HOLD : owner;
+}
+
 /*
  * Order flow under a strategy that owns flows: every packet goes to its owner, but not while
- * earlier ones of its bucket are out at another worker.
+ * earlier ones of its bucket are out at another worker, or stick there.
  */
 static void
 plan_owned(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
@@ -178,13 +177,11 @@ plan_owned(struct weir_dispatcher *dispatcher, const struct dispatch_state *stat
 
 	plan_spray(dispatcher, state);
 	for (uint32_t i = state->next; i < state->burst->n; i++) {
-		const struct pin *pin = &dispatcher->pins[state->burst->meta[i].bucket];
-		const bool elsewhere =
-			pin->worker != plan->target[i] && pin_is_out(dispatcher, pin);
+		const weir_worker_id owner = plan->target[i];
 
-		plan->asked[i] = likely(!elsewhere && !pin_waits(pin, state->from_hold));
-		if (!plan->asked[i])
-			plan->target[i] = PLAN_HOLD;
+		plan->target[i] =
+			owned_plan(dispatcher, &state->burst->meta[i], state->from_hold, owner);
+		plan->asked[i] = likely(plan->target[i] == owner);
 		plan->n_asked -= !plan->asked[i];
 	}
 }
@@ -223,7 +220,7 @@ plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 		if (plan->target[i] != PLAN_HOLD)
 			mirror_restore(dispatcher, plan->target[i]);
 	}
-	if (!dispatcher->pins || dispatcher->owns_flows)
+	if (!dispatcher->pins)
 		return;
 	/* A pick whose packet was not lent leaves no pin: also of those that were dropped. */
 	for (uint32_t i = 0; i < state->burst->n; i++) {

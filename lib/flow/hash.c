@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The keyed hash of a flow key, and where its 128-bit key comes from. Knows nothing of packets:
- * parse.c makes the flow keys, and hashes them itself where it classifies.
+ * parse.c makes the flow keys; classify.c hashes them itself.
  */
 #include <weir/flow.h>
 

@@ -17,6 +17,7 @@ static const char *const reason_names[WEIR_FLOW_REASON_COUNT] = {
 	[WEIR_FLOW_TRUNCATED_INNER] = "truncated_inner",
 	[WEIR_FLOW_INNER_NOT_IP] = "inner_not_ip",
 	[WEIR_FLOW_UNKNOWN_TUNNEL] = "unknown_tunnel",
+	[WEIR_FLOW_NIC] = "nic",
 };
 
 const char *

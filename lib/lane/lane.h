@@ -2,7 +2,7 @@
 /*
  * The lane: a single-producer single-consumer ring from one dispatcher to one worker.
  *
- * A slot is one 64-bit word {offset of the packet's data : 63, phase : 1}. The producer flips the
+ * A slot is one 64-bit word {address of the packet's data : 63, phase : 1}. The producer flips the
  * phase with every lap, so the consumer sees a new packet by one load of the slot itself: there is
  * no shared head or tail, and the consumer writes nothing here. A packet stays in its slot until
  * it is harvested; that is why capacity counts packets in process too, and why a worker that dies

@@ -9,6 +9,8 @@
 
 #define HOLD_SIZE_MAX UINT16_MAX /* struct pin counts the held of one bucket in 16 bits */
 
+#define STICKY_NS_MAX INT64_MAX /* silences are compared signed */
+
 struct range {
 	const char *field;
 	size_t offset;
@@ -139,10 +141,11 @@ order_check(const struct weir_config *config, struct weir_config_error *error)
 		error_allow(error, "WEIR_ORDER_FLOW");
 		return -EINVAL;
 	}
-	if (config->sticky_ns > 0 && config->order == WEIR_ORDER_NONE) {
+	if (config->sticky_ns > STICKY_NS_MAX ||
+		(config->sticky_ns > 0 && config->order == WEIR_ORDER_NONE)) {
 		snprintf(value, sizeof(value), "%" PRIu64, config->sticky_ns);
 		error_set(error, "sticky_ns", value);
-		error_allow(error, "0 with order none: nothing sticks there");
+		error_allow(error, "below 2^63, and 0 with order none: nothing sticks there");
 		return -EINVAL;
 	}
 	return 0;

@@ -50,6 +50,8 @@ struct weir_pool {
 	enum weir_worker_state state[WEIR_WORKERS_MAX];
 	struct pool_snapshot *retired;
 	bool dispatcher_exists[WEIR_DISPATCHERS_MAX];
+	bool dispatcher_created[WEIR_DISPATCHERS_MAX]; /* its lanes have a history: never again */
+	_Atomic bool reclaimed[WEIR_WORKERS_MAX];      /* set by weir_reclaim: no way back */
 
 	/* Edge E1: control stores, each dispatcher loads it once per burst. */
 	CACHE_ALIGNED _Atomic(struct pool_snapshot *) current;
@@ -78,7 +80,8 @@ int pool_snapshot_init(struct weir_pool *pool);
 void pool_snapshot_fini(struct weir_pool *pool);
 
 /*
- * Edge E1, acquire side: what the control thread put into the snapshot is seen. Once per burst.
+ * Edge E1, acquire side: what the control thread put into the snapshot is seen; without it the
+ * pointer could be new and what it points at old. Once per burst.
  */
 static inline const struct weir_snapshot *
 pool_snapshot_load(const struct weir_pool *pool)
@@ -86,7 +89,10 @@ pool_snapshot_load(const struct weir_pool *pool)
 	return &atomic_load_explicit(&pool->current, memory_order_acquire)->view;
 }
 
-/* Tells the control thread that `dispatcher` uses no snapshot older than `version` any more. */
+/*
+ * Edge E1, the way back: tells the control thread that `dispatcher` uses no snapshot older than
+ * `version` any more. Without release order control could free one that is still being read.
+ */
 static inline void
 pool_snapshot_report(struct weir_pool *pool, uint32_t dispatcher, uint64_t version)
 {

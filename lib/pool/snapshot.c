@@ -53,6 +53,7 @@ snapshot_prepare(struct weir_snapshot *view)
 	return view->table ? 0 : -ENOMEM;
 }
 
+/* Edge E1, the way back, acquire side: what a dispatcher read of older snapshots it has read. */
 static uint64_t
 snapshot_oldest_in_use(const struct weir_pool *pool)
 {
@@ -217,6 +218,8 @@ weir_pool_add(struct weir_pool *pool, weir_worker_id id)
 		return -EINVAL;
 	if (member_find(&edited, id) < edited.n_members)
 		return -EEXIST;
+	if (atomic_load_explicit(&pool->reclaimed[id], memory_order_relaxed))
+		return -EBUSY;
 	edited.member[edited.n_members++] = id;
 	return state_change(pool, &edited, id, WEIR_WORKER_STARTING);
 }

@@ -93,7 +93,7 @@ rendezvous_pick_burst(struct weir_pick_context *ctx, const struct weir_meta *met
 const struct weir_strategy strategy_rendezvous = {
 	.name = "rendezvous",
 	.help = "the worker that owns the flow (highest random weight); least disruption",
-	.flags = WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_FLOW,
+	.flags = WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_META,
 	.prepare = rendezvous_prepare,
 	.release = free,
 	.pick_burst = rendezvous_pick_burst,

@@ -56,6 +56,8 @@ done <<'TABLE'
 --strategy deepest
 --strategy SHALLOWEST
 --strategy shallow
+--flow-hash toeplitz
+--flow-hash nic
 --flow-depth both
 --flow-nesting 17
 --flow-ports vxlan

@@ -7,13 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
+#include "order_oracle.h"
 #include "rng.h"
+
+#define DELAY_MAX_NS 200000
 
 /* What travels. Plain memory: the lanes must order every access to it. */
 struct stress_packet {
 	uint64_t number; /* from 1, in the order of making */
 	uint64_t answer; /* the worker's; 0 before */
+	uint16_t bucket;
 	bool is_out;
 };
 
@@ -32,6 +37,7 @@ struct dispatcher_thread {
 	uint32_t n_finished;
 	uint64_t completed; /* by verdict, own count */
 	uint64_t last_number[WEIR_WORKERS_MAX];
+	struct order_oracle order;
 	/* The burst at hand; what was refused of it is offered again. */
 	void *burst[WEIR_BURST_MAX];
 	struct weir_meta meta[WEIR_BURST_MAX];
@@ -110,6 +116,20 @@ verdict_is_expected(const struct weir_verdict *verdict, uint64_t number)
 	       verdict->data_offset == expected.data_offset && verdict->length == expected.length;
 }
 
+/* Lanes keep the order of arrival, unless packets of other buckets went on while these waited. */
+static void
+order_check(struct dispatcher_thread *d, const struct stress_packet *packet,
+	const struct weir_verdict *verdict, weir_worker_id worker)
+{
+	if (d->stress->plan->config.order == WEIR_ORDER_FLOW) {
+		if (verdict->kind != WEIR_VERDICT_DROP)
+			order_oracle_end(&d->order, packet->bucket, packet->number, worker);
+		return;
+	}
+	check(d->stress, packet->number > d->last_number[worker], "lane order", packet->number);
+	d->last_number[worker] = packet->number;
+}
+
 static void
 packet_finish(struct dispatcher_thread *d, struct stress_packet *packet,
 	const struct weir_verdict *verdict, weir_worker_id worker)
@@ -127,9 +147,7 @@ packet_finish(struct dispatcher_thread *d, struct stress_packet *packet,
 			"answer is not the worker's", packet->number);
 		check(stress, verdict_is_expected(verdict, packet->number),
 			"verdict is not the worker's", packet->number);
-		check(stress, packet->number > d->last_number[worker], "lane order",
-			packet->number);
-		d->last_number[worker] = packet->number;
+		order_check(d, packet, verdict, worker);
 		d->completed +=
 			verdict->kind == WEIR_VERDICT_TX || verdict->kind == WEIR_VERDICT_CONSUMED;
 	}
@@ -160,6 +178,15 @@ waits_for_control(const struct dispatcher_thread *d)
 	return per_change > 0 && d->n_made > per_change * atomic_load(&d->stress->n_changes);
 }
 
+static uint16_t
+packet_bucket(const struct dispatcher_thread *d, uint64_t number)
+{
+	const uint64_t random = rng_at(d->seed, number);
+	const uint32_t n_buckets = d->stress->plan->n_buckets;
+
+	return (uint16_t)(n_buckets > 0 ? rng_below(random, n_buckets) : random);
+}
+
 /* Makes a burst of random length of free packets. */
 static void
 burst_make(struct dispatcher_thread *d)
@@ -174,11 +201,15 @@ burst_make(struct dispatcher_thread *d)
 	for (uint32_t i = 0; i < n; i++) {
 		struct stress_packet *packet = d->free[--d->n_free];
 
-		*packet = (struct stress_packet) { .number = ++d->n_made, .is_out = true };
+		*packet = (struct stress_packet) {
+			.number = ++d->n_made,
+			.bucket = packet_bucket(d, d->n_made),
+			.is_out = true,
+		};
 		d->burst[i] = packet;
 		d->meta[i] = (struct weir_meta) {
 			.time_ns = packet->number,
-			.bucket = (uint16_t)rng_at(d->seed, packet->number),
+			.bucket = packet->bucket,
 		};
 	}
 	d->n_burst = n;
@@ -238,6 +269,22 @@ packet_work(struct worker_thread *w, const struct weir_packet *taken)
 	return verdict_of(packet->number);
 }
 
+/* Now and then a worker is not there, at any place of its loop. */
+static void
+worker_delay(struct worker_thread *w)
+{
+	struct timespec delay = { 0 };
+
+	if (!w->stress->plan->delays)
+		return;
+	if (draw(w->seed, &w->draws, 64) == 0) {
+		delay.tv_nsec = draw(w->seed, &w->draws, DELAY_MAX_NS);
+		nanosleep(&delay, NULL);
+	} else if (draw(w->seed, &w->draws, 4) == 0) {
+		sched_yield();
+	}
+}
+
 static void *
 worker_main(void *argument)
 {
@@ -256,6 +303,7 @@ worker_main(void *argument)
 
 			for (uint32_t i = 0; i < part; i++)
 				verdicts[i] = packet_work(w, &packets[done + i]);
+			worker_delay(w);
 			weir_complete(w->worker, verdicts, part);
 			done += part;
 		}
@@ -315,7 +363,7 @@ dispatcher_prepare(struct stress *stress, uint32_t id)
 	d->packets = calloc(n_buffers, sizeof(*d->packets));
 	d->free = calloc(n_buffers, sizeof(struct stress_packet *));
 	d->dispatcher = weir_dispatcher_create(stress->pool, id, dispatcher_finish, d);
-	if (!d->packets || !d->free || !d->dispatcher)
+	if (!d->packets || !d->free || !d->dispatcher || order_oracle_init(&d->order) < 0)
 		abort();
 	for (uint32_t i = 0; i < n_buffers; i++)
 		d->free[d->n_free++] = &d->packets[i];
@@ -385,6 +433,30 @@ books_check(struct stress *stress)
 	check(stress, ledger.held == 0, "held", ledger.held);
 }
 
+/* Returns how often a bucket has moved. */
+static uint64_t
+order_books_check(struct stress *stress)
+{
+	uint64_t moves = 0;
+
+	for (uint32_t i = 0; i < stress->plan->config.n_dispatchers; i++) {
+		const struct dispatcher_thread *d = &stress->dispatcher[i];
+		struct weir_dispatcher_counters counters;
+		char words[256];
+
+		weir_dispatcher_counters(d->dispatcher, &counters);
+		moves += counters.moves;
+		/* The oracle does not see those that a handler dropped. */
+		check(stress, d->order.n_moves <= counters.moves, "moves", d->order.n_moves);
+		if (d->order.n_inversions == 0)
+			continue;
+		order_oracle_say(&d->order, words, sizeof(words));
+		stress_fail(stress, words, i);
+	}
+	check(stress, moves >= stress->plan->moves_min, "buckets moved too rarely", moves);
+	return moves;
+}
+
 static void
 worker_books_check(struct stress *stress, weir_worker_id id)
 {
@@ -408,6 +480,7 @@ stress_free(struct stress *stress)
 {
 	for (uint32_t i = 0; i < stress->plan->config.n_dispatchers; i++) {
 		weir_dispatcher_destroy(stress->dispatcher[i].dispatcher);
+		order_oracle_fini(&stress->dispatcher[i].order);
 		free(stress->dispatcher[i].packets);
 		free(stress->dispatcher[i].free);
 	}
@@ -421,6 +494,7 @@ stress_run(const struct stress_plan *plan, uint64_t seed)
 	const struct weir_config *config = &plan->config;
 	struct stress *stress = calloc(1, sizeof(*stress));
 	uint32_t failures;
+	uint64_t moves;
 
 	if (!stress)
 		abort();
@@ -432,15 +506,17 @@ stress_run(const struct stress_plan *plan, uint64_t seed)
 	stress_start(stress);
 	stress_join(stress);
 	books_check(stress);
+	moves = order_books_check(stress);
 	for (uint32_t i = 0; i < config->n_workers; i++)
 		worker_books_check(stress, (weir_worker_id)i);
 	failures = atomic_load(&stress->failures);
-	printf("%s: %u dispatchers, %u workers, lanes of %u, %s, %s, %s, %u packets each, %u "
-	       "changes\n",
+	printf("%s: %u dispatchers, %u workers, lanes of %u, %s, %s, %s, order %s, %u packets "
+	       "each, %u changes, %llu moves\n",
 		failures ? "FAILED" : "ok", config->n_dispatchers, config->n_workers,
 		config->lane_size, config->strategy, config->overflow,
-		config->depth_mode == WEIR_DEPTH_QUEUED ? "queued" : "outstanding", plan->n_packets,
-		atomic_load(&stress->n_changes));
+		config->depth_mode == WEIR_DEPTH_QUEUED ? "queued" : "outstanding",
+		config->order == WEIR_ORDER_FLOW ? "flow" : "none", plan->n_packets,
+		atomic_load(&stress->n_changes), (unsigned long long)moves);
 	fflush(stdout);
 	stress_free(stress);
 	return failures;

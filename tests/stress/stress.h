@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stress: a pool with real threads. Dispatchers send numbered packets, workers answer in the
- * packet and in the verdict, dispatchers check both, the order of each lane, and at the end the
- * books. Bounded by packets, not by time. Built with every sanitizer.
+ * packet and in the verdict, dispatchers check both, the order of each lane (of each bucket with
+ * order flow), and at the end the books. Bounded by packets, not by time. Built with every
+ * sanitizer.
  */
 #ifndef WEIR_TESTS_STRESS_H
 #define WEIR_TESTS_STRESS_H
@@ -20,6 +21,9 @@ struct stress_plan {
 	 * more than so many packets per change.
 	 */
 	uint32_t packets_per_change;
+	uint32_t n_buckets; /* that packets are drawn from; 0: all */
+	bool delays;	    /* workers sleep and yield at random, also with packets in hand */
+	uint32_t moves_min; /* buckets that must have moved, over all dispatchers; 0: any */
 };
 
 /* Runs the plan and prints a line. Returns the number of checks that failed. */

@@ -71,6 +71,7 @@ order_kill(struct rig *rig, weir_worker_id id)
 	struct rig_worker *w = &rig->worker[id];
 	uint32_t n = 0;
 
+	rig->on_finish = NULL; /* the dead complete nothing meanwhile */
 	order_remove(rig, id);
 	for (uint32_t i = 0; i < rig->config.n_dispatchers; i++) {
 		struct weir_dispatcher *d = rig->dispatcher[i].dispatcher;

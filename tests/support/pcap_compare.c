@@ -252,7 +252,9 @@ files_read(struct packets *files, const struct packets *input, char *const *path
 
 		if (!packets_read(files, *paths, &link_type))
 			return false;
-		file = (struct packets) { .array = files->array + first, .n = files->n - first };
+		file = (struct packets) { .n = files->n - first };
+		if (file.n > 0)
+			file.array = files->array + first;
 		if (settings->in_order && !order_kept(input, &file, settings, *paths))
 			*in_order = false;
 	}

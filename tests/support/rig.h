@@ -47,6 +47,7 @@ struct rig_dispatcher {
 	uint32_t next_id[WEIR_WORKERS_MAX]; /* lowest id that may come back from each worker */
 	struct order_oracle order;
 	uint16_t *held; /* rig_check's own: by bucket, packets counted in the hold; else 0 */
+	uint32_t n_pin_checks;
 	struct rig *rig;
 };
 
@@ -150,9 +151,10 @@ struct weir_ledger rig_ledger(const struct rig *rig);
 
 /*
  * Checks the ledger, the counters, (for strategies that read it) the mirror and (with order flow)
- * the pins of the buckets that are held or that rig->bucket and rig->n_buckets name.
+ * the pins of the packets that are held and of the last burst, and now and then those of all
+ * rig->n_buckets.
  */
-void rig_check(const struct rig *rig);
+void rig_check(struct rig *rig);
 
 /* Checks every pin of every dispatcher: what is held, and that no mark was left. */
 void rig_check_pins(const struct rig *rig);

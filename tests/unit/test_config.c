@@ -47,6 +47,8 @@ default_configuration_is_as_documented(void **state)
 	assert_int_equal(config.chunk, 1);
 	assert_int_equal(config.hold_size, 0);
 	assert_int_equal(config.depth_mode, WEIR_DEPTH_OUTSTANDING);
+	assert_int_equal(config.order, WEIR_ORDER_NONE);
+	assert_int_equal(config.sticky_ns, 0);
 	assert_string_equal(config.strategy, "shallowest");
 	assert_true(config.lend_metadata);
 }
@@ -231,6 +233,56 @@ unknown_depth_mode_is_refused(void **state)
 	assert_refused(&config, "depth_mode", "2");
 }
 
+static void
+unknown_order_is_refused(void **state)
+{
+	struct weir_config config = weir_config_default();
+	struct weir_config_error error;
+
+	(void)state;
+	config.order = WEIR_ORDER_FLOW;
+	assert_accepted(&config);
+	config.order = (enum weir_order)2;
+	error = assert_refused(&config, "order", "2");
+	assert_non_null(strstr(error.allowed, "WEIR_ORDER_NONE"));
+	assert_non_null(strstr(error.allowed, "WEIR_ORDER_FLOW"));
+}
+
+static void
+stickiness_without_order_is_refused(void **state)
+{
+	struct weir_config config = weir_config_default();
+
+	(void)state;
+	config.order = WEIR_ORDER_FLOW;
+	config.sticky_ns = INT64_MAX;
+	assert_accepted(&config);
+	config.sticky_ns++;
+	assert_refused(&config, "sticky_ns", "9223372036854775808");
+	config.sticky_ns--;
+	config.order = WEIR_ORDER_NONE;
+	assert_refused(&config, "sticky_ns", "9223372036854775807");
+	config.sticky_ns = 0;
+	assert_accepted(&config);
+}
+
+/* Every strategy and policy goes with order flow. */
+static void
+order_flow_is_accepted_with_every_strategy_and_policy(void **state)
+{
+	struct weir_config config = weir_config_default();
+
+	(void)state;
+	config.order = WEIR_ORDER_FLOW;
+	for (unsigned int s = 0; weir_strategy_at(s); s++) {
+		for (unsigned int p = 0; weir_overflow_at(p); p++) {
+			config.strategy = weir_strategy_at(s)->name;
+			config.overflow = weir_overflow_at(p)->name;
+			assert_accepted(&config);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -248,6 +300,9 @@ main(void)
 		cmocka_unit_test(long_value_is_cut_not_overrun),
 		cmocka_unit_test(chunk_is_refused_for_strategies_that_own_flows),
 		cmocka_unit_test(unknown_depth_mode_is_refused),
+		cmocka_unit_test(unknown_order_is_refused),
+		cmocka_unit_test(stickiness_without_order_is_refused),
+		cmocka_unit_test(order_flow_is_accepted_with_every_strategy_and_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

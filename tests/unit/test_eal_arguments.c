@@ -190,9 +190,9 @@ what_nobody_knows_is_refused(void **state)
 	assert_refusal("weir --no-huge=1",
 		"weir: --no-huge=1: allowed EAL's options; Weir's own go after the --\n");
 	assert_refusal("weir run",
-		"weir: run: allowed options, or one of the commands help and version\n");
-	assert_refusal("weir --no-huge help",
-		"weir: help: allowed options, or one of the commands help and version\n");
+		"weir: run: allowed options, or first one of the commands why, help and version\n");
+	assert_refusal("weir --no-huge help", "weir: help: allowed options, or first one of the "
+					      "commands why, help and version\n");
 }
 
 static void

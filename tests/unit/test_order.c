@@ -13,7 +13,7 @@
 #include "dispatcher.h"
 #include "order_rig.h"
 
-#define PACKETS_PER_RUN 40000
+#define PACKETS_PER_RUN 20000
 #define BUCKETS_MAX 300
 
 /* What the test knows of a worker. */
@@ -63,7 +63,7 @@ step_dispatch(struct run *run)
 
 	if (run->rig->dispatcher[d].n_refused > 0) {
 		/* Back-pressure: most callers hold, as rx cores do; some keep what was refused. */
-		if (one_in(run, 8))
+		if (one_in(run, 32))
 			rig_abandon(run->rig, d);
 		else if (one_in(run, 2))
 			rig_hold(run->rig, d);
@@ -139,11 +139,22 @@ step_change_pool(struct run *run)
 		worker_return(run, id);
 }
 
+/* A worker completes all it has while the dispatcher is in a call, and knows nothing of it yet. */
+static void
+worker_completes_meanwhile(struct rig *rig)
+{
+	const uint32_t n_ended = rig->dispatcher[0].n_ended;
+
+	rig_work(rig, (weir_worker_id)(n_ended % rig->config.n_workers), UINT32_MAX);
+}
+
 static void
 step(struct run *run)
 {
 	const uint32_t n_workers = run->rig->config.n_workers;
 
+	if (one_in(run, 4))
+		run->rig->on_finish = worker_completes_meanwhile;
 	step_dispatch(run);
 	for (uint32_t id = 0; id < n_workers; id++) {
 		if (run->state[id] != DEAD && one_in(run, 2))
@@ -160,7 +171,7 @@ step(struct run *run)
 static void
 config_draw(struct weir_config *config, struct test_random *random)
 {
-	config->n_workers = test_random_between(random, 1, 8);
+	config->n_workers = test_random_between(random, 2, 8);
 	config->n_dispatchers = test_random_between(random, 1, 3);
 	config->lane_size = test_random_between(random, 1, 100);
 	config->burst = test_random_between(random, 1, 64);
@@ -189,7 +200,7 @@ run_prepare(struct run *run, const struct weir_config *config)
 	if (run->offered_max > config->burst)
 		run->offered_max = config->burst;
 	/* A table takes long to prepare. */
-	run->steps_per_change = weir_strategy_find(config->strategy)->prepare ? 1000 : 30;
+	run->steps_per_change = weir_strategy_find(config->strategy)->prepare ? 2000 : 30;
 	/* In every second run the lanes' numbers wrap before long. */
 	if (one_in(run, 2))
 		order_start_at(run->rig, (uint32_t)-256 * (1 + below(run, 8)));
@@ -294,9 +305,24 @@ totals_print(const char *name, const struct totals *totals)
 }
 
 static void
+totals_add(struct totals *totals, const struct totals *more)
+{
+	totals->moves += more->moves;
+	totals->inversions += more->inversions;
+	totals->rejected += more->rejected;
+	totals->steps_with_held += more->steps_with_held;
+	totals->deaths += more->deaths;
+	for (uint32_t reason = 0; reason < WEIR_REASON_COUNT; reason++)
+		totals->dropped[reason] += more->dropped[reason];
+}
+
+static void
 no_packet_overtakes_another_of_its_bucket_and_buckets_move(void **state)
 {
 	struct test_random random = test_random_start(__func__);
+	/* Of strategies that keep a bucket where it is while the pool does not change. */
+	struct totals keepers = { 0 };
+	struct totals all = { 0 };
 	unsigned int n_strategies = 0;
 
 	(void)state;
@@ -310,14 +336,19 @@ no_packet_overtakes_another_of_its_bucket_and_buckets_move(void **state)
 		totals_print(strategy->name, &totals);
 		assert_int_equal(totals.inversions, 0);
 		assert_true(totals.returned > totals.packets / 4);
-		/* A bucket moved with every fiftieth packet and more, or with the pool. */
-		assert_true(totals.moves > (strategy_moves(strategy) ? totals.returned / 50 : 0));
-		assert_true(totals.rejected > 0);
-		assert_true(totals.steps_with_held > 0);
-		assert_true(totals.dropped[WEIR_REASON_OVERFLOW_DROP_NEW] > 0);
-		assert_true(totals.dropped[WEIR_REASON_HELD_OVERFLOW] > 0);
-		assert_true(totals.deaths > 0);
+		/* A bucket moved with every fiftieth packet at least. */
+		if (strategy_moves(strategy))
+			assert_true(totals.moves > totals.returned / 50);
+		else
+			totals_add(&keepers, &totals);
+		totals_add(&all, &totals);
 	}
+	assert_true(keepers.moves > 0);
+	assert_true(all.rejected > 0);
+	assert_true(all.steps_with_held > 0);
+	assert_true(all.dropped[WEIR_REASON_OVERFLOW_DROP_NEW] > 0);
+	assert_true(all.dropped[WEIR_REASON_HELD_OVERFLOW] > 0);
+	assert_true(all.deaths > 0);
 }
 
 /* The same traffic without pins: an oracle that finds nothing here would find nothing above. */
@@ -325,6 +356,7 @@ static void
 oracle_finds_inversions_where_order_is_none(void **state)
 {
 	struct test_random random = test_random_start(__func__);
+	struct totals keepers = { 0 };
 
 	(void)state;
 	for (unsigned int s = 0; weir_strategy_at(s); s++) {
@@ -333,11 +365,14 @@ oracle_finds_inversions_where_order_is_none(void **state)
 			strategy_run(strategy, WEIR_ORDER_NONE, 16 * PACKETS_PER_RUN, &random);
 
 		totals_print(strategy->name, &totals);
-		/* Those that keep a bucket where it is invert by changes of the pool only. */
-		assert_true(
-			totals.inversions > (strategy_moves(strategy) ? totals.returned / 20 : 0));
 		assert_int_equal(totals.moves, 0);
+		if (strategy_moves(strategy))
+			assert_true(totals.inversions > totals.returned / 50);
+		else
+			totals_add(&keepers, &totals);
 	}
+	/* Those invert by changes of the pool only. */
+	assert_true(keepers.inversions > 0);
 }
 
 int

@@ -58,7 +58,7 @@ WRAP(int, clock_gettime, (clockid_t clock, struct timespec *now), (clock, now))
 /* One configuration of each kind of pool, with a pending change of membership. */
 static struct rig *
 rig_make(const struct weir_strategy *strategy, const struct weir_overflow_policy *policy,
-	enum weir_depth_mode depth_mode, uint32_t n_dispatchers)
+	enum weir_depth_mode depth_mode, uint32_t n_dispatchers, enum weir_order order)
 {
 	struct weir_config config = rig_config(strategy->name, 5);
 	struct rig *rig;
@@ -66,10 +66,13 @@ rig_make(const struct weir_strategy *strategy, const struct weir_overflow_policy
 	config.overflow = policy->name;
 	config.depth_mode = depth_mode;
 	config.n_dispatchers = n_dispatchers;
+	config.order = order;
+	config.sticky_ns = order == WEIR_ORDER_FLOW ? 200 : 0;
 	config.lane_size = 20;
 	config.hold_size = 30;
 	config.chunk = strategy->flags & WEIR_STRATEGY_OWNS_FLOWS ? 1 : 1 + depth_mode * 3;
 	rig = rig_create(&config, PACKETS_MAX);
+	rig->n_buckets = 50;
 	/* Adopting a snapshot is part of the packet path, making one is not. */
 	assert_int_equal(weir_pool_set_state(rig->pool, 1, WEIR_WORKER_DRAINING), 0);
 	return rig;
@@ -125,9 +128,10 @@ for_all_pools(void (*check)(struct rig *rig))
 {
 	for (unsigned int s = 0; weir_strategy_at(s); s++) {
 		for (unsigned int p = 0; weir_overflow_at(p); p++) {
-			for (uint32_t variant = 0; variant < 4; variant++) {
+			for (uint32_t variant = 0; variant < 8; variant++) {
 				struct rig *rig = rig_make(weir_strategy_at(s), weir_overflow_at(p),
-					(enum weir_depth_mode)(variant & 1), 1 + (variant >> 1));
+					(enum weir_depth_mode)(variant & 1), 1 + (variant >> 1 & 1),
+					(enum weir_order)(variant >> 2));
 
 				check(rig);
 				/* Worker 0's lane of dispatcher 0 is closed: nobody is left

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The whole pipeline under random traffic, random workers and random changes of the pool: every
- * strategy with every policy, depth mode and chunk. The rig checks the books after every step.
+ * strategy with every policy, depth mode, chunk and order. The rig checks the books after every
+ * step, and asks the order oracle where order is flow.
  */
 #include "test.h"
 
@@ -161,6 +162,8 @@ run_random(struct weir_config *config, struct test_random *random)
 	config->hold_size = test_random_below(random, 80);
 	config->lend_metadata = test_random_below(random, 2);
 	run.rig = rig_create(config, PACKETS_MAX);
+	/* Few buckets, so that packets follow pins; or one for each packet. */
+	run.rig->n_buckets = test_random_below(random, 3) * 20;
 	for (uint32_t i = 0; i < config->n_workers; i++) {
 		run.member[i] = true;
 		run.ready[i] = true;
@@ -172,22 +175,24 @@ run_random(struct weir_config *config, struct test_random *random)
 }
 
 static void
-ledger_is_exact_for_every_strategy_policy_depth_mode_and_chunk(void **state)
+ledger_is_exact_for_every_strategy_policy_depth_mode_chunk_and_order(void **state)
 {
 	static const enum weir_depth_mode modes[] = { WEIR_DEPTH_OUTSTANDING, WEIR_DEPTH_QUEUED };
+	static const enum weir_order orders[] = { WEIR_ORDER_NONE, WEIR_ORDER_FLOW };
 	static const uint32_t chunks[] = { 1, 8 };
 	struct test_random random = test_random_start(__func__);
 
 	(void)state;
 	for (unsigned int s = 0; weir_strategy_at(s); s++) {
 		for (unsigned int p = 0; weir_overflow_at(p); p++) {
-			for (uint32_t variant = 0; variant < 4; variant++) {
+			for (uint32_t variant = 0; variant < 8; variant++) {
 				struct weir_config config =
 					rig_config(weir_strategy_at(s)->name, 1);
 
 				config.overflow = weir_overflow_at(p)->name;
 				config.depth_mode = modes[variant & 1];
-				config.chunk = chunks[variant >> 1];
+				config.chunk = chunks[variant >> 1 & 1];
+				config.order = orders[variant >> 2];
 				if (weir_config_check(&config, NULL) == 0)
 					run_random(&config, &random);
 			}
@@ -215,6 +220,9 @@ ledger_is_exact_for_random_configurations(void **state)
 		config.overflow = weir_overflow_at(test_random_below(&random, n_policies))->name;
 		config.depth_mode = (enum weir_depth_mode)test_random_below(&random, 2);
 		config.chunk = test_random_between(&random, 1, 256);
+		config.order = (enum weir_order)test_random_below(&random, 2);
+		if (config.order == WEIR_ORDER_FLOW)
+			config.sticky_ns = test_random_below(&random, 1000);
 		if (weir_config_check(&config, NULL) < 0)
 			config.chunk = 1;
 		run_random(&config, &random);
@@ -288,7 +296,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ledger_is_exact_for_every_strategy_policy_depth_mode_and_chunk),
+		cmocka_unit_test(
+			ledger_is_exact_for_every_strategy_policy_depth_mode_chunk_and_order),
 		cmocka_unit_test(ledger_is_exact_for_random_configurations),
 		cmocka_unit_test(a6_pipeline_routes_by_the_depths_that_workers_have),
 	};

@@ -95,6 +95,11 @@ report_says_how_weir_was_run(void **state)
 	assert_int_equal(integer_of(report, "lane_size"), 701);
 	assert_int_equal(integer_of(report, "burst"), 702);
 	assert_int_equal(integer_of(report, "chunk"), 703);
+	assert_int_equal(integer_of(report, "sticky_usec"), 706);
+	assert_string_equal(string_of(report, "flow_hash"), "auto");
+	assert_string_equal(string_of(report, "flow_depth"), "outer");
+	assert_int_equal(integer_of(report, "flow_nesting"), 707);
+	assert_counts(report, "flow_ports", WEIR_FLOW_TUNNEL_COUNT, weir_flow_tunnel_name, 710);
 	assert_string_equal(json_string_value(json_array_get(handlers, 0)), "forward");
 	assert_string_equal(json_string_value(json_array_get(handlers, 1)), "1=wait:9");
 	json_decref(report);

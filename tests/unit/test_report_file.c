@@ -232,7 +232,7 @@ probe_changes_nothing(void **state)
 static void
 assert_refused(const struct report_fixture *f, const char *name, int result)
 {
-	char path[PATH_MAX];
+	char path[2 * PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", f->folder, name);
 	assert_int_equal(report_probe(path), result);

@@ -197,6 +197,20 @@ chunk_sends_runs_and_counts_every_packet(void **state)
 	rig_destroy(rig);
 }
 
+static void
+chunk_moves_the_rotation_on_by_its_length(void **state)
+{
+	struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.chunk = 5;
+	rig = rig_create(&config, 64);
+	/* Picks for indices 0, 5 and 10. */
+	assert_routes(rig, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 1, 1);
+	rig_destroy(rig);
+}
+
 int
 main(void)
 {
@@ -213,6 +227,7 @@ main(void)
 		cmocka_unit_test(a2_index_wraps_and_never_leaves_the_pool),
 		cmocka_unit_test(a2_index_wraps_at_2_to_the_32_without_a_seam),
 		cmocka_unit_test(chunk_sends_runs_and_counts_every_packet),
+		cmocka_unit_test(chunk_moves_the_rotation_on_by_its_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,23 @@ tx_verdict_out_of_range_is_refused(void **state)
 	assert_refused(wrong_port);
 }
 
+/* Cut to 464 bytes, 65536 less: a difference of 0 in 16 bits. */
+static void
+tx_verdict_that_cuts_more_than_16_bits_is_refused(void **state)
+{
+	const uint64_t before = bad_verdicts();
+	struct rte_mbuf *chain = packet_make(2000, 0);
+
+	(void)state;
+	for (int i = 1; i < 33; i++)
+		assert_int_equal(rte_pktmbuf_chain(chain, packet_make(2000, 0)), 0);
+	assert_int_equal(chain->pkt_len, 66000);
+	finish_one(chain, verdict_tx(0, 464));
+	assert_null(loop_take());
+	assert_int_equal(bad_verdicts(), before + 1);
+	assert_nothing_leaked();
+}
+
 static void
 other_verdicts_free_the_packet(void **state)
 {
@@ -309,6 +326,7 @@ main(void)
 		cmocka_unit_test(tx_verdict_sends_the_packet_as_it_is),
 		cmocka_unit_test(tx_verdict_moves_both_ends),
 		cmocka_unit_test(tx_verdict_out_of_range_is_refused),
+		cmocka_unit_test(tx_verdict_that_cuts_more_than_16_bits_is_refused),
 		cmocka_unit_test(other_verdicts_free_the_packet),
 		cmocka_unit_test(what_a_full_port_does_not_take_is_counted_and_freed),
 		cmocka_unit_test(chain_can_be_walked_by_its_links),

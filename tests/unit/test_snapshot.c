@@ -250,8 +250,10 @@ dispatcher_that_is_gone_keeps_no_snapshot(void **state)
 	/* Version 1 is gone; version 2 is in use by dispatcher 0. */
 	assert_int_equal(retired_count(rig->pool), 1);
 	rig->config.n_dispatchers = 1;
+	order_oracle_fini(&rig->dispatcher[1].order);
 	free(rig->dispatcher[1].packets);
 	free(rig->dispatcher[1].ended);
+	free(rig->dispatcher[1].held);
 	rig_destroy(rig);
 }
 

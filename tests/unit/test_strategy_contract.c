@@ -143,7 +143,7 @@ static void
 flags_are_known_ones(void **state)
 {
 	const uint32_t known =
-		WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_FLOW;
+		WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_META;
 
 	(void)state;
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
@@ -152,7 +152,7 @@ flags_are_known_ones(void **state)
 		assert_int_equal(flags & ~known, 0);
 		/* Who owns flows must look at them. */
 		if (flags & WEIR_STRATEGY_OWNS_FLOWS)
-			assert_true(flags & WEIR_STRATEGY_READS_FLOW);
+			assert_true(flags & WEIR_STRATEGY_READS_META);
 	}
 }
 
@@ -355,7 +355,7 @@ check_declared(struct pick *pick, struct input *in, struct test_random *random)
 		memcpy(in->depth, other.depth, sizeof(in->depth));
 		memcpy(in->room, other.room, sizeof(in->room));
 	}
-	if (!(flags & WEIR_STRATEGY_READS_FLOW))
+	if (!(flags & WEIR_STRATEGY_READS_META))
 		memcpy(in->meta, other.meta, sizeof(in->meta));
 	if (flags & WEIR_STRATEGY_OWNS_FLOWS) {
 		in->index = other.index;

@@ -450,10 +450,8 @@ final_table_tells_what_became_of_the_rest(void **state)
 	f->status->missed = 0;
 	f->status->rejected = 0;
 	f->app.n_stuck = 0;
-	assert_false(table_has(f, NULL, "\n  not sent "));
-	assert_false(table_has(f, NULL, "\n    missed "));
-	assert_false(table_has(f, NULL, "\n  rejected "));
-	assert_false(table_has(f, NULL, "\n     stuck "));
+	assert_false(table_has(f, NULL, "\n  not sent ") || table_has(f, NULL, "\n    missed "));
+	assert_false(table_has(f, NULL, "\n  rejected ") || table_has(f, NULL, "\n     stuck "));
 }
 
 static void
@@ -507,6 +505,8 @@ status_draw(struct test_random *random, struct status *status)
 	status->n_queues = 0;
 	status->n_rx = test_random_between(random, 1, WEIR_DISPATCHERS_MAX);
 	status->n_workers = test_random_between(random, 1, WEIR_WORKERS_MAX);
+	status->skew.rings = status->ledger_ok;
+	status->skew.reason %= WEIR_FLOW_REASON_COUNT;
 }
 
 static void
@@ -528,6 +528,7 @@ no_line_is_wider_than_100_columns(void **state)
 	memset(f->status, 0xff, sizeof(*f->status));
 	f->status->at_rest = true;
 	f->status->ledger_ok = false;
+	f->status->skew = (struct status_skew) { .rings = true };
 	f->status->n_rx = WEIR_DISPATCHERS_MAX;
 	f->status->n_workers = WEIR_WORKERS_MAX;
 	assert_narrow(f, NULL);

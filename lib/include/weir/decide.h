@@ -19,8 +19,9 @@ struct weir_dispatcher;
 /**
  * Called with packets that have ended: harvested from a worker or dropped by the dispatcher.
  * They are the caller's again, to transmit or free as the verdict says. Runs inside weir_dispatch,
- * weir_hold and weir_harvest, on their thread; must call none of them. Verdicts are copies.
- * `worker` is the one that they came back from, WEIR_WORKER_NONE if they were never lent.
+ * weir_hold, weir_harvest, weir_reclaim and weir_hold_drop, on their thread; must call none of
+ * them. Verdicts are copies. `worker` is the one that they came back from, WEIR_WORKER_NONE if they
+ * were never lent.
  */
 typedef void (*weir_finish_fn)(void *context, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
@@ -43,7 +44,10 @@ struct weir_burst {
 WEIR_API struct weir_dispatcher *weir_dispatcher_create(
 	struct weir_pool *pool, uint32_t id, weir_finish_fn finish, void *context);
 
-/** Frees a dispatcher. Nothing may be lent or held any more (asserted). NULL is allowed. */
+/**
+ * Frees a dispatcher; its id cannot be used again, for its lanes have a history. Nothing may be
+ * lent or held any more (asserted). NULL is allowed. Caller: the control thread.
+ */
 WEIR_API void weir_dispatcher_destroy(struct weir_dispatcher *dispatcher);
 
 /**
@@ -54,7 +58,7 @@ WEIR_API void weir_dispatcher_destroy(struct weir_dispatcher *dispatcher);
  * the caller, the message index does not count them, and nothing is dispatched while packets are
  * held.
  *
- * @return packets taken over: lent or dropped; less than burst->n only if some were refused
+ * @return packets taken over: lent, dropped or held; less than burst->n only if some were refused
  * Caller: the dispatcher's own thread. No allocation, lock or system call.
  */
 WEIR_API uint32_t weir_dispatch(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
@@ -96,7 +100,10 @@ enum weir_reclaim_mode {
 
 /**
  * Ends everything that is lent to one worker: what it has completed is harvested, the rest is
- * dropped for `reason`. The lane takes no packets afterwards.
+ * dropped for `reason`. The lane takes no packets afterwards, and the worker cannot be added to the
+ * pool again. Take it out of the routable workers first: picks would find its empty lane otherwise.
+ * @param worker below n_workers (asserted)
+ * @param reason below WEIR_REASON_COUNT (asserted)
  * @return packets dropped
  * Caller: the dispatcher's own thread; WEIR_RECLAIM_GONE only once the worker's thread is joined.
  */

@@ -49,6 +49,7 @@ enum weir_flow_reason {
 	WEIR_FLOW_TRUNCATED_INNER, /**< what a tunnel or an ICMP error holds is cut or malformed */
 	WEIR_FLOW_INNER_NOT_IP,	   /**< a tunnel holds something else than IP */
 	WEIR_FLOW_UNKNOWN_TUNNEL,  /**< a tunnel header of unknown version or kind */
+	WEIR_FLOW_NIC,		   /**< the port has hashed it: weir_flow_adopt_hash */
 	WEIR_FLOW_REASON_COUNT,
 };
 
@@ -154,6 +155,21 @@ weir_flow_bucket(uint64_t hash)
  */
 WEIR_API void weir_flow_classify(const struct weir_flow_config *config, const uint8_t *data,
 	uint32_t length, struct weir_meta *meta);
+
+/**
+ * Takes a port's RSS hash for the flow hash of `meta` (hash, bucket, flow_reason). A symmetric RSS
+ * key repeats 16 bits, and so do its hashes: they are multiplied (by 2^64 divided by the golden
+ * ratio) until the top bits depend on all of them. Not keyed: whoever knows the port's key can aim
+ * at a bucket.
+ * Any thread.
+ */
+static inline void
+weir_flow_adopt_hash(uint32_t rss_hash, struct weir_meta *meta)
+{
+	meta->hash = rss_hash * UINT64_C(0x9e3779b97f4a7c15);
+	meta->bucket = weir_flow_bucket(meta->hash);
+	meta->flow_reason = WEIR_FLOW_NIC;
+}
 
 /**
  * The stable name of a reason, as in reports: `ports`, `fragment`, `not_ip`, ...

@@ -11,7 +11,7 @@
 #include <weir/packet.h>
 
 /**
- * A policy. The dispatcher reads these fields once per burst; nothing is called per packet.
+ * A policy. A dispatcher copies these fields when it is created; nothing is called per packet.
  */
 struct weir_overflow_policy {
 	const char *name; /**< as the user types it */

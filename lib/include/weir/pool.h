@@ -50,7 +50,7 @@ struct weir_config {
 	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
 	uint32_t n_dispatchers; /**< 1 .. WEIR_DISPATCHERS_MAX */
 	uint32_t lane_size;	/**< usable slots per lane, 1 .. 65535, those in process included */
-	uint32_t burst;		/**< most packets per weir_dispatch and weir_take, 1 .. 256 */
+	uint32_t burst;		/**< most packets per weir_dispatch, 1 .. 256 */
 	uint32_t chunk;		/**< packets per pick, 1 .. 256; 1 for strategies that own flows */
 	uint32_t hold_size; /**< packets that the hold of each dispatcher can keep, 0 = no hold */
 	enum weir_depth_mode depth_mode;
@@ -70,7 +70,11 @@ struct weir_config_error {
 	char allowed[320]; /**< what is allowed */
 };
 
-/** 4 workers, 1 dispatcher, 512 slots, bursts of 32, chunk 1, shallowest, drop-new, metadata. */
+/**
+ * 4 workers, 1 dispatcher, 512 slots, bursts of 32, chunk 1, shallowest, drop-new, metadata; order
+ * none and no hold. With order flow give it a hold: what must wait behind a worker that leaves the
+ * pool is dropped as `held_overflow` without one.
+ */
 WEIR_API struct weir_config weir_config_default(void);
 
 /**
@@ -119,7 +123,8 @@ WEIR_API int weir_pool_remove(struct weir_pool *pool, weir_worker_id id);
 /**
  * Puts a worker that was removed back at the end of the pool, in state `starting`.
  * Caller: the control thread.
- * @return 0, -EINVAL (`id` not below n_workers), -EEXIST (a member) or -ENOMEM (nothing changed)
+ * @return 0, -EINVAL (`id` not below n_workers), -EEXIST (a member), -EBUSY (weir_reclaim has
+ * closed its lanes) or -ENOMEM (nothing changed)
  */
 WEIR_API int weir_pool_add(struct weir_pool *pool, weir_worker_id id);
 

@@ -22,8 +22,8 @@ enum weir_strategy_flag {
 	WEIR_STRATEGY_READS_DEPTH = 1u << 0,
 	/** A flow has one owner: its worker changes only when the pool does. Takes no chunk. */
 	WEIR_STRATEGY_OWNS_FLOWS = 1u << 1,
-	/** Reads meta->bucket: packets must be classified. */
-	WEIR_STRATEGY_READS_FLOW = 1u << 2,
+	/** Reads the metadata: without this flag what `meta` points at is undefined. */
+	WEIR_STRATEGY_READS_META = 1u << 2,
 };
 
 /**
@@ -48,7 +48,8 @@ struct weir_pick_context {
  * Picks for a burst. Pick i stands for the packets i * stride .. (i + 1) * stride - 1 and is made
  * for the first of them, meta[i * stride], whose message index is index + i * stride.
  *
- * Called once per burst; allocates nothing, locks nothing, divides by no variable. State that
+ * Called once per burst, and again for what is left of it when an overflow policy broke in or for
+ * what was held; allocates nothing, locks nothing, divides by no variable. State that
  * depends on how many packets were routed must be a function of `index`: a pick can be asked for
  * again when an overflow policy refused the packet.
  *

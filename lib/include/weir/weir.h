@@ -21,5 +21,6 @@
 #include <weir/pool.h>
 #include <weir/stats.h>
 #include <weir/strategy.h>
+#include <weir/why.h>
 
 #endif

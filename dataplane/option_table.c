@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of options: of `weir` and of `weir why`, which shares the rows that mean the same.
+ * Knows no command line.
+ */
+#include "option_row.h"
+#include "option_values.h"
+#include "options.h"
+
+#define RX_QUEUES_MAX 64
+#define MBUF_BYTES_MIN 256			/* the headroom, 128, and a short frame */
+#define STICKY_USEC_MAX 3600000000		/* an hour */
+#define SECONDS_MAX 31536000			/* a year */
+#define STATS_PERIOD_MIN_NS UINT64_C(100000000) /* more often, nobody can read the table */
+#define SERVICE_NS_MAX 60000000000		/* a minute */
+
+static const char *
+strategy_name_at(unsigned int index)
+{
+	const struct weir_strategy *strategy = weir_strategy_at(index);
+
+	return strategy ? strategy->name : NULL;
+}
+
+static const char *
+overflow_name_at(unsigned int index)
+{
+	const struct weir_overflow_policy *policy = weir_overflow_at(index);
+
+	return policy ? policy->name : NULL;
+}
+
+static const char *const order_names[] = { "flow", "none" };
+
+static const char *
+order_name_at(unsigned int index)
+{
+	return index < sizeof(order_names) / sizeof(order_names[0]) ? order_names[index] : NULL;
+}
+
+static const char *const flow_hash_names[] = {
+	[FLOW_HASH_SOFT] = "soft",
+	[FLOW_HASH_NIC] = "nic",
+	[FLOW_HASH_AUTO] = "auto",
+};
+
+static const char *
+flow_hash_name_at(unsigned int index)
+{
+	return index < sizeof(flow_hash_names) / sizeof(flow_hash_names[0]) ? flow_hash_names[index]
+									    : NULL;
+}
+
+static const char *const depth_mode_names[] = {
+	[WEIR_DEPTH_OUTSTANDING] = "outstanding",
+	[WEIR_DEPTH_QUEUED] = "queued",
+};
+
+static const char *
+depth_mode_name_at(unsigned int index)
+{
+	return index < sizeof(depth_mode_names) / sizeof(depth_mode_names[0])
+		       ? depth_mode_names[index]
+		       : NULL;
+}
+
+static const char *const flow_depth_names[] = {
+	[WEIR_FLOW_INNER] = "inner",
+	[WEIR_FLOW_OUTER] = "outer",
+};
+
+static const char *
+flow_depth_name_at(unsigned int index)
+{
+	return index < sizeof(flow_depth_names) / sizeof(flow_depth_names[0])
+		       ? flow_depth_names[index]
+		       : NULL;
+}
+
+#define FIELD(member) .offset = offsetof(struct options, member)
+#define SECONDS_RANGE(least) .min = (least), .max = SECONDS_MAX * OPTION_NS_PER_SECOND
+
+static const struct option_row option_table[] = {
+	{
+		.heading = "Cores and workers",
+		.name = "rx-cores",
+		.placeholder = "R",
+		.help = "lcores that receive, dispatch and transmit",
+		.default_text = "1",
+		.type = &option_type_u32,
+		FIELD(rx_cores),
+		.min = 1,
+		.max = WEIR_DISPATCHERS_MAX,
+	},
+	{
+		.name = "rx-queues",
+		.placeholder = "Q",
+		.help = "receive queues of each port",
+		.default_text = "1",
+		.type = &option_type_u32,
+		FIELD(rx_queues),
+		.min = 1,
+		.max = RX_QUEUES_MAX,
+	},
+	{
+		.name = "workers",
+		.placeholder = "N",
+		.help = "workers that packets are lent to",
+		.default_text = "4",
+		.type = &option_type_u32,
+		FIELD(workers),
+		.min = 1,
+		.max = WEIR_WORKERS_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "worker-cpus",
+		.placeholder = "LIST",
+		.help = "CPUs that workers are pinned to, in turn; without it, those that are left",
+		.type = &option_type_cpus,
+		FIELD(worker_cpus),
+		.max = CPU_SETSIZE - 1,
+	},
+	{
+		.name = "handler",
+		.placeholder = "[WORKERS=]SPEC",
+		.help = "what workers do with packets, repeatable: the last that names a worker "
+			"wins",
+		.default_text = "forward",
+		.type = &option_type_handler,
+		.max = OPTIONS_HANDLERS_MAX,
+	},
+	{
+		.heading = "Decisions",
+		.name = "strategy",
+		.placeholder = "NAME",
+		.help = "how a packet's worker is chosen",
+		.default_text = "shallowest",
+		.type = &option_type_choice,
+		FIELD(strategy),
+		.name_at = strategy_name_at,
+		.also_why = true,
+	},
+	{
+		.name = "order",
+		.placeholder = "MODE",
+		.help = "flow: packets of a flow that one rx core received never overtake each "
+			"other; none: every packet goes its own way",
+		.default_text = "flow",
+		.type = &option_type_choice,
+		FIELD(order),
+		.name_at = order_name_at,
+		.also_why = true,
+	},
+	{
+		.name = "sticky",
+		.placeholder = "USEC",
+		.help = "with order flow, a flow stays with its worker until it was silent that "
+			"long; 0: until its packets are done",
+		.default_text = "0",
+		.type = &option_type_u64,
+		FIELD(sticky_usec),
+		.max = STICKY_USEC_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "overflow",
+		.placeholder = "POLICY",
+		.help = "when the chosen worker's lane is full: drop the packet, or stop receiving",
+		.default_text = "drop-new",
+		.type = &option_type_choice,
+		FIELD(overflow),
+		.name_at = overflow_name_at,
+		.also_why = true,
+	},
+	{
+		.name = "chunk",
+		.placeholder = "K",
+		.help = "consecutive packets that share a decision",
+		.default_text = "1",
+		.type = &option_type_u32,
+		FIELD(chunk),
+		.min = 1,
+		.max = WEIR_BURST_MAX,
+	},
+	{
+		.name = "depth-mode",
+		.placeholder = "MODE",
+		.help = "what a worker's depth counts: all that it has, or what waits",
+		.default_text = "outstanding",
+		.type = &option_type_enum,
+		FIELD(depth_mode),
+		.name_at = depth_mode_name_at,
+		.also_why = true,
+	},
+	{
+		.name = "seed",
+		.placeholder = "N",
+		.help = "of all random decisions; without it, random and printed at start",
+		.type = &option_type_seed,
+	},
+	{
+		.name = "hash-key",
+		.placeholder = "HEX",
+		.help = "key of the flow hash; without it, random",
+		.type = &option_type_hash_key,
+	},
+	{
+		.name = "flow-hash",
+		.placeholder = "SOURCE",
+		.help = "soft: Weir parses and hashes, keyed; nic: the ports' RSS hash, with a "
+			"symmetric key; auto: nic where a port has one",
+		.default_text = "soft",
+		.type = &option_type_enum,
+		FIELD(flow_hash),
+		.name_at = flow_hash_name_at,
+	},
+	{
+		.name = "flow-depth",
+		.placeholder = "DEPTH",
+		.help = "which packet of a tunnel tells the flow",
+		.default_text = "inner",
+		.type = &option_type_enum,
+		FIELD(flow.depth),
+		.name_at = flow_depth_name_at,
+		.also_why = true,
+	},
+	{
+		.name = "flow-nesting",
+		.placeholder = "N",
+		.help = "tunnels in tunnels that are looked through",
+		.default_text = "4",
+		.type = &option_type_u32,
+		FIELD(flow.nesting_max),
+		.max = WEIR_FLOW_NESTING_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "flow-ports",
+		.placeholder = "NAME=PORT[,...]",
+		.help = "UDP ports of tunnels, repeatable: what is not named stays as it was",
+		.default_text = "vxlan=4789,vxlan-gpe=4790,geneve=6081,gtpu=2152,teredo=3544",
+		.type = &option_type_tunnel_ports,
+		FIELD(flow.tunnel_port),
+		.max = UINT16_MAX,
+		.also_why = true,
+	},
+	{
+		.heading = "Sizes",
+		.name = "lane-size",
+		.placeholder = "N",
+		.help = "packets that one rx core can have lent to one worker",
+		.default_text = "512",
+		.type = &option_type_u32,
+		FIELD(lane_size),
+		.min = 1,
+		.max = UINT16_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "burst",
+		.placeholder = "N",
+		.help = "most packets moved at a time",
+		.default_text = "32",
+		.type = &option_type_u32,
+		FIELD(burst),
+		.min = 1,
+		.max = WEIR_BURST_MAX,
+	},
+	{
+		.name = "mbuf-size",
+		.placeholder = "BYTES",
+		.help = "a buffer's data room, headroom included; longer frames take several",
+		.default_text = "2176",
+		.type = &option_type_u32,
+		FIELD(mbuf_size),
+		.min = MBUF_BYTES_MIN,
+		.max = UINT16_MAX,
+	},
+	{
+		.heading = "Replay",
+		.name = "service-ns",
+		.placeholder = "NS",
+		.help = "time that a worker takes for a packet, by the capture's clock; 0: each is "
+			"done before the next arrives",
+		.default_text = "0",
+		.type = &option_type_u64,
+		FIELD(service_ns),
+		.max = SERVICE_NS_MAX,
+		.only_why = true,
+	},
+	{
+		.name = "seed",
+		.placeholder = "N",
+		.help = "of all random decisions; fixed, so that runs can be compared",
+		.default_text = "1",
+		.type = &option_type_seed,
+		.only_why = true,
+	},
+	{
+		.name = "hash-key",
+		.placeholder = "HEX",
+		.help = "key of the flow hash; fixed, so that runs can be compared: a running weir "
+			"has a key, and so buckets, of its own",
+		.default_text = "000102030405060708090a0b0c0d0e0f",
+		.type = &option_type_hash_key,
+		.only_why = true,
+	},
+	{
+		.name = "packets",
+		.placeholder = "N",
+		.help = "stop after so many packets of the capture; 0: never",
+		.default_text = "0",
+		.type = &option_type_u64,
+		FIELD(packets),
+		.max = UINT64_MAX,
+		.only_why = true,
+	},
+	{
+		.heading = "When to stop",
+		.name = "duration",
+		.placeholder = "SECONDS",
+		.help = "stop after this time; 0: never",
+		.default_text = "0",
+		.type = &option_type_seconds,
+		FIELD(duration_ns),
+		SECONDS_RANGE(0),
+	},
+	{
+		.name = "packets",
+		.placeholder = "N",
+		.help = "stop after so many packets received; 0: never",
+		.default_text = "0",
+		.type = &option_type_u64,
+		FIELD(packets),
+		.max = UINT64_MAX,
+	},
+	{
+		.name = "exit-idle",
+		.placeholder = "SECONDS",
+		.help = "stop after so long without input; 0: never",
+		.default_text = "0",
+		.type = &option_type_seconds,
+		FIELD(exit_idle_ns),
+		SECONDS_RANGE(0),
+	},
+	{
+		.name = "drain-timeout",
+		.placeholder = "SECONDS",
+		.help = "time that workers have to finish at the end",
+		.default_text = "5",
+		.type = &option_type_seconds,
+		FIELD(drain_timeout_ns),
+		SECONDS_RANGE(0),
+	},
+	{
+		.heading = "Output",
+		.name = "stats-period",
+		.placeholder = "SECONDS",
+		.help = "time between two tables; 0: none",
+		.default_text = "1",
+		.type = &option_type_seconds,
+		FIELD(stats_period_ns),
+		SECONDS_RANGE(STATS_PERIOD_MIN_NS),
+	},
+	{
+		.name = "report",
+		.placeholder = "FILE",
+		.help = "write a report in JSON at the end",
+		.type = &option_type_path,
+		FIELD(report),
+	},
+	{
+		.name = "summary",
+		.help = "print the summary only, nothing of single packets",
+		.type = &option_type_flag,
+		FIELD(summary),
+		.only_why = true,
+	},
+	{
+		.name = "quiet",
+		.help = "print neither tables nor notes",
+		.type = &option_type_flag,
+		FIELD(quiet),
+	},
+	{
+		.name = "help",
+		.help = "print this and exit",
+		.type = &option_type_flag,
+		FIELD(help),
+		.also_why = true,
+	},
+	{
+		.name = "version",
+		.help = "print the version and exit",
+		.type = &option_type_flag,
+		FIELD(version),
+	},
+};
+
+static bool
+row_serves(const struct option_row *row, enum options_command command)
+{
+	return command == OPTIONS_OF_WHY ? row->also_why || row->only_why : !row->only_why;
+}
+
+const struct option_row *
+option_row_of(enum options_command command, unsigned int index)
+{
+	for (size_t i = 0; i < sizeof(option_table) / sizeof(option_table[0]); i++)
+		if (row_serves(&option_table[i], command) && index-- == 0)
+			return &option_table[i];
+	return NULL;
+}
+
+const struct option_row *
+option_row_at(unsigned int index)
+{
+	return option_row_of(OPTIONS_OF_WEIR, index);
+}
+
+const char *
+option_heading_of(const struct option_row *row)
+{
+	while (!row->heading)
+		row--;
+	return row->heading;
+}

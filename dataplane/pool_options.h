@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From options to a pool: for `weir` and `weir why` alike. Knows no DPDK. */
+#ifndef WEIR_DATAPLANE_POOL_OPTIONS_H
+#define WEIR_DATAPLANE_POOL_OPTIONS_H
+
+#include "options.h"
+
+/*
+ * Packets that an rx core can hold. Refused ones are the rest of one burst, since it polls no more
+ * until they have gone; but under order flow packets also wait here while a worker that has what
+ * came before them drains, and polling goes on. What does not fit is dropped.
+ */
+#define HOLD_SIZE_PKTS 1024
+
+/* Creates the pool of workers. Returns 0, -EINVAL after a refusal, or -ENOMEM after a line. */
+int pool_create_by_options(struct weir_pool **pool, const struct options *options);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rx core's loop on a port that loops back (net_ring): what a packet's metadata says when the
+ * worker gets it, and whose hash it is.
+ */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+
+#include "rx_core.h"
+
+#define POOL_MBUFS 1023
+#define PACKET_BYTES 60
+#define RSS_HASH UINT32_C(0x12345678)
+
+/* One rx core, one worker, one port. */
+struct loop {
+	struct rte_mempool *mbufs;
+	struct weir_pool *pool;
+	struct rx_core *rx_core;
+	struct rx_queue queue;
+	pthread_t thread;
+};
+
+static struct loop loop;
+
+static void *
+loop_thread(void *argument)
+{
+	rx_loop_run(argument);
+	return NULL;
+}
+
+static void
+loop_start(bool gives_hash)
+{
+	loop.queue.gives_hash = gives_hash;
+	mailbox_post(&loop.rx_core->mailbox, LOOP_RUN);
+	assert_int_equal(pthread_create(&loop.thread, NULL, loop_thread, loop.rx_core), 0);
+}
+
+static void
+loop_stop(void)
+{
+	mailbox_post(&loop.rx_core->mailbox, LOOP_STOP);
+	assert_int_equal(pthread_join(loop.thread, NULL), 0);
+}
+
+/* A frame without IP, with or without a hash from its port, into the loop. */
+static void
+packet_inject(uint64_t ol_flags)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(loop.mbufs);
+
+	assert_non_null(packet);
+	memset(rte_pktmbuf_append(packet, PACKET_BYTES), 0x11, PACKET_BYTES);
+	packet->ol_flags |= ol_flags;
+	packet->hash.rss = RSS_HASH;
+	assert_int_equal(rte_eth_tx_burst(0, 0, &packet, 1), 1);
+}
+
+/* What the worker is told of the packet; gives it back as consumed and waits until it is home. */
+static struct weir_meta
+packet_take(void)
+{
+	struct weir_worker *worker = weir_pool_worker(loop.pool, 0);
+	const struct weir_verdict consumed = weir_verdict_consumed();
+	struct weir_packet packet;
+
+	while (weir_take(worker, &packet, 1) == 0)
+		sched_yield();
+	weir_complete(worker, &consumed, 1);
+	while (rte_mempool_avail_count(loop.mbufs) != POOL_MBUFS)
+		sched_yield();
+	return packet.meta;
+}
+
+static void
+the_loop_hashes_what_comes_without_a_hash(void **state)
+{
+	struct weir_meta meta;
+
+	(void)state;
+	loop_start(true);
+	packet_inject(0);
+	meta = packet_take();
+	loop_stop();
+	assert_int_equal(meta.flow_reason, WEIR_FLOW_NOT_IP);
+	assert_int_equal(meta.length, PACKET_BYTES);
+	assert_int_equal(meta.segment_length, PACKET_BYTES);
+	assert_int_equal(meta.flags, 0);
+}
+
+static void
+the_ports_hash_is_used_only_where_that_was_asked_for(void **state)
+{
+	struct weir_meta expected = { 0 };
+	struct weir_meta meta;
+
+	(void)state;
+	weir_flow_adopt_hash(RSS_HASH, &expected);
+	loop_start(true);
+	packet_inject(RTE_MBUF_F_RX_RSS_HASH);
+	meta = packet_take();
+	loop_stop();
+	assert_int_equal(meta.flow_reason, WEIR_FLOW_NIC);
+	assert_true(meta.hash == expected.hash);
+	assert_int_equal(meta.bucket, expected.bucket);
+
+	loop_start(false);
+	packet_inject(RTE_MBUF_F_RX_RSS_HASH);
+	meta = packet_take();
+	loop_stop();
+	assert_int_equal(meta.flow_reason, WEIR_FLOW_NOT_IP);
+}
+
+/* With a symmetric key the two halves of a hash are the same: the buckets must spread anyhow. */
+static void
+hashes_that_repeat_16_bits_spread_over_the_buckets(void **state)
+{
+	static bool used[WEIR_BUCKETS];
+	uint32_t n_used = 0;
+
+	(void)state;
+	for (uint32_t half = 0; half < 65536; half++) {
+		struct weir_meta meta = { 0 };
+
+		weir_flow_adopt_hash(half << 16 | half, &meta);
+		n_used += !used[meta.bucket];
+		used[meta.bucket] = true;
+	}
+	/* Drawn at random, 65,536 hashes would meet 41,427 of as many buckets. */
+	assert_true(n_used >= 41427);
+}
+
+static int
+port_start(void)
+{
+	const struct rte_eth_conf conf = { 0 };
+
+	if (rte_eth_dev_configure(0, 1, 1, &conf) < 0 ||
+		rte_eth_rx_queue_setup(0, 0, 64, 0, NULL, loop.mbufs) < 0 ||
+		rte_eth_tx_queue_setup(0, 0, 64, 0, NULL) < 0)
+		return -1;
+	return rte_eth_dev_start(0);
+}
+
+static int
+rx_core_make(void)
+{
+	struct weir_config config = weir_config_default();
+
+	config.n_workers = 1;
+	loop.pool = weir_pool_create(&config, NULL);
+	loop.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*loop.rx_core));
+	if (!loop.pool || !loop.rx_core)
+		return -1;
+	*loop.rx_core = (struct rx_core) {
+		.burst = config.burst,
+		.yields = true,
+		.tx_allowed = 1,
+		.n_queues = 1,
+		.queues = &loop.queue,
+		.flow = weir_flow_config_default(),
+		.mbuf_pool = loop.mbufs,
+		.stamp_offset = -1,
+		.dispatcher = weir_dispatcher_create(loop.pool, 0, rx_core_finish, loop.rx_core),
+	};
+	return loop.rx_core->dispatcher ? 0 : -1;
+}
+
+static int
+setup(void **state)
+{
+	char prefix[48];
+	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
+		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
+		"net_ring0" };
+
+	(void)state;
+	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
+	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+		return -1;
+	loop.mbufs = rte_pktmbuf_pool_create(
+		"test", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	if (!loop.mbufs || port_start() < 0)
+		return -1;
+	return rx_core_make();
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	weir_dispatcher_destroy(loop.rx_core->dispatcher);
+	weir_pool_destroy(loop.pool);
+	free(loop.rx_core);
+	rte_eth_dev_stop(0);
+	rte_eth_dev_close(0);
+	rte_mempool_free(loop.mbufs);
+	return rte_eal_cleanup();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_loop_hashes_what_comes_without_a_hash),
+		cmocka_unit_test(the_ports_hash_is_used_only_where_that_was_asked_for),
+		cmocka_unit_test(hashes_that_repeat_16_bits_spread_over_the_buckets),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
