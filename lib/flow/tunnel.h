@@ -155,13 +155,15 @@ gre_optional_bytes(uint16_t flags)
 static inline bool
 walk_take_gre_routes(struct walk *walk)
 {
-	for (unsigned int i = 0; i < GRE_ROUTES_MAX; i++) {
+	for (unsigned int i = 0;; i++) {
 		const uint8_t *route = walk->at;
 
 		if (!walk_take(walk, GRE_ROUTE_HEADER_BYTES))
 			return false;
 		if (load_be32(route) == 0)
 			return true;
+		if (i == GRE_ROUTES_MAX)
+			break;
 		if (!walk_take(walk, route[3]))
 			return false;
 	}
@@ -298,21 +300,19 @@ walk_geneve(struct walk *walk)
 static inline bool
 walk_take_gtpu_extensions(struct walk *walk, uint8_t next)
 {
-	for (unsigned int i = 0; i < GTPU_EXTENSIONS_MAX; i++) {
-		if (next == 0)
-			return true;
+	for (unsigned int i = 0; next != 0; i++) {
 		const size_t bytes = walk->left > 0 ? (size_t)walk->at[0] * 4 : 4;
 
-		if (bytes == 0) {
-			walk_stop_unknown_tunnel(walk);
+		if (i == GTPU_EXTENSIONS_MAX || bytes == 0) {
+			walk_stop(walk,
+				bytes == 0 ? WEIR_FLOW_UNKNOWN_TUNNEL : WEIR_FLOW_NESTING_LIMIT);
 			return false;
 		}
 		if (!walk_take(walk, bytes))
 			return false;
 		next = walk->at[-1];
 	}
-	walk_stop(walk, WEIR_FLOW_NESTING_LIMIT);
-	return false;
+	return true;
 }
 
 /* Only user packets have a flow inside; the rest is signalling between the tunnel's ends. */

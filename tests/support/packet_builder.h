@@ -36,7 +36,8 @@ struct packet {
  * is quoted: it goes the other way.
  *
  *   eth[:TYPE] vlan[:TYPE] svlan ovlan vntag   TYPE if no layer with one follows; an llc: length
- *   llc[:SAP] snap[:ORGANISATION:TYPE] pppoe[:CODE] ppp[:FORM] mpls[:LABEL] cw nsh
+ *   llc[:SAP] snap[:ORGANISATION:TYPE] pppoe[:CODE] ppp[:FORM:PROTOCOL] mpls[:LABEL]
+ *   cw nsh[:WORDS]
  *   ip4[:OPTION_WORDS:FRAGMENT_WORD] ip6 hbh[:UNITS] route dst mob hip shim6 frag[:WORD] ah[:SPI]
  *   tcp udp[:PORT] udplite sctp dccp esp[:SPI] icmp[:TYPE] icmp6[:TYPE] proto:NUMBER
  *   gre[:FLAGS:TYPE] erspan2[:VERSION] erspan3[:FRAME_TYPE:SUBHEADER] vxlan[:FLAGS]

@@ -126,7 +126,7 @@ append_ethertype(struct packet_builder *b, const struct packet_word *word, unsig
 {
 	const struct packet_kind *next = next_kind(b);
 
-	if (next && strcmp(next->name, "llc") == 0)
+	if (index >= word->n_arguments && next_is(b, "llc"))
 		append_length(b, b->packet->length + 2);
 	else
 		append16(b, argument_or(word, index, next ? next->ethertype : 0x0806));
@@ -221,7 +221,7 @@ static void
 append_ppp(struct packet_builder *b, const struct packet_word *word)
 {
 	const struct packet_kind *next = next_kind(b);
-	const uint32_t protocol = next && next->ppp ? next->ppp : 0xc021;
+	const uint32_t protocol = argument_or(word, 1, next && next->ppp ? next->ppp : 0xc021);
 	const uint32_t form = argument_or(word, 0, 0);
 
 	if (form == 2)
@@ -235,14 +235,14 @@ append_ppp(struct packet_builder *b, const struct packet_word *word)
 static void
 append_nsh(struct packet_builder *b, const struct packet_word *word)
 {
+	const uint32_t words = argument_or(word, 0, 6); /* base, path, 16 bytes of context */
 	const struct packet_kind *next = next_kind(b);
 
-	(void)word;
-	append16(b, 6); /* words: base, path, 16 bytes of context */
-	append8(b, 1);
+	append16(b, words);
+	append8(b, words == 6 ? 1 : 2);
 	append8(b, next ? next->gpe : 0);
 	append32(b, 0x1234ff);
-	append_filler(b, 16);
+	append_filler(b, words * 4 - 8);
 }
 
 static void

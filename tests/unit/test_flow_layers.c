@@ -108,10 +108,14 @@ static const struct golden goldens[] = {
 	{ "eth pppoe ppp data", WEIR_FLOW_NOT_IP, MACS },  /* link control */
 	{ "eth pppoe:0x09 data", WEIR_FLOW_NOT_IP, MACS }, /* not a session's */
 	{ "eth nsh ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
+	{ "eth nsh:2 ip6 tcp", WEIR_FLOW_PORTS, V6("tcp") },
+	{ "eth nsh:63 ip4 tcp", WEIR_FLOW_PORTS, V4("tcp") },
+	{ "eth nsh mpls ip6 tcp", WEIR_FLOW_PORTS, V6("tcp") },
 	{ "eth nsh eth vlan ip6 udp", WEIR_FLOW_PORTS, V6("udp") },
 	{ "eth:0x0806 data:28", WEIR_FLOW_NOT_IP, MACS },
 	{ "eth vlan:0x0806 data:28", WEIR_FLOW_NOT_IP, MACS },
-	{ "eth:0x05dd data", WEIR_FLOW_NOT_IP, MACS }, /* neither a length nor a type */
+	{ "eth:0x05dc llc snap ip4 udp", WEIR_FLOW_PORTS, V4("udp") }, /* the greatest length */
+	{ "eth:0x05dd llc snap ip4 udp", WEIR_FLOW_NOT_IP, MACS },     /* neither length nor type */
 	/* MPLS. */
 	{ "eth mpls ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
 	{ "eth mpls mpls mpls ip6 tcp", WEIR_FLOW_PORTS, V6("tcp") },
@@ -119,6 +123,9 @@ static const struct golden goldens[] = {
 	{ "eth mpls mpls cw eth ip4 tcp", WEIR_FLOW_PORTS, V4("tcp") },
 	{ "eth mpls mpls eth ip6 tcp", WEIR_FLOW_PORTS, V6("tcp") },
 	{ "eth mpls mpls cw eth vlan ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
+	{ "eth:0x8848 mpls ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
+	{ "eth pppoe ppp:2:0x0283 mpls ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
+	{ "eth mpls eth:0x0806 data:28", WEIR_FLOW_NOT_IP, MACS },
 	{ "eth mpls cw eth:0x88cc data", WEIR_FLOW_NOT_IP, MACS },
 	{ "eth pppoe ppp mpls ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
 	/* IP in IP, and other frames in IP. */
@@ -194,6 +201,7 @@ static const struct golden goldens[] = {
 	{ "eth ip4 udp gtpu:0x32 ip6 udp", WEIR_FLOW_PORTS, V6("udp") },
 	{ "eth ip4 udp gtpu:0x34:255:1 ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
 	{ "eth ip6 udp gtpu:0x37:255:5 ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
+	{ "eth ip4 udp gtpu:0x34:255:8 ip4 udp", WEIR_FLOW_PORTS, V4("udp") },
 	{ "eth ip4 udp gtpu:0x37:255:9 ip4 udp", WEIR_FLOW_NESTING_LIMIT,
 		"10.17.2.3:2152 <> 10.18.3.4:50152 udp" },
 	{ "eth ip4 udp gtpu:0x30:1 data", WEIR_FLOW_UNKNOWN_TUNNEL,
@@ -205,8 +213,16 @@ static const struct golden goldens[] = {
 	{ "eth ip4 udp teredo:1 ip6 udp", WEIR_FLOW_PORTS, V6("udp") },
 	{ "eth ip4 udp teredo:2 ip6 udp", WEIR_FLOW_PORTS, V6("udp") },
 	{ "eth ip4 udp teredo:3 ip6 proto:59", WEIR_FLOW_NO_PORTS, V6_BARE("no-next-header") },
+	{ "eth ip4 udp teredo ip6", WEIR_FLOW_NO_PORTS, V6_BARE("no-next-header") }, /* a bubble */
 	{ "eth ip4 udp teredo ip4 tcp", WEIR_FLOW_UNKNOWN_TUNNEL,
 		"10.17.2.3:3544 <> 10.18.3.4:50152 udp" },
+	/* Each IP header has tags and extension headers of its own to count. */
+	{ "eth vlan vlan vlan vlan vlan ip4 udp vxlan eth vlan vlan vlan vlan vlan ip4 tcp",
+		WEIR_FLOW_PORTS, V4("tcp") },
+	{ "eth ip6 hbh dst route mob hip icmp6:1 ip6 hbh dst route mob hip tcp", WEIR_FLOW_PORTS,
+		V6("tcp") },
+	{ "eth ip6 hbh dst route mob hip ip6 hbh dst route mob hip udp", WEIR_FLOW_PORTS,
+		V6("udp") },
 	/* Tunnels in tunnels: four, and no more. */
 	{ "eth ip4 udp vxlan eth ip4 gre ip6 ip4 udp gtpu ip4 tcp", WEIR_FLOW_PORTS, V4("tcp") },
 	{ "eth ip4 ip4 ip4 ip4 ip4 tcp", WEIR_FLOW_PORTS, V4("tcp") },

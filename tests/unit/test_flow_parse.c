@@ -180,6 +180,45 @@ queries_and_replies_meet_by_identifier(void **state)
 	}
 }
 
+/* Most types have no identifier; a type is a byte, and the table of types has 64 bits. */
+static void
+types_without_identifier_or_quote_have_no_ports(void **state)
+{
+	static const uint8_t known[] = { 0, 3, 4, 5, 8, 11, 12, 13, 14, 15, 16, 17, 18, 42, 43 };
+	unsigned int checked = 0;
+
+	(void)state;
+	for (unsigned int type = 0; type < 256; type++) {
+		char layers[32];
+
+		if (type < 64 && memchr(known, (int)type, sizeof(known)))
+			continue;
+		snprintf(layers, sizeof(layers), "eth ip4 icmp:%u", type);
+		const struct weir_flow_key key = parse_layers(layers);
+
+		assert_key(layers, &key, WEIR_FLOW_NO_PORTS, "10.1.2.3 <> 10.2.3.4 icmp");
+		checked++;
+	}
+	assert_int_equal(checked, 256 - sizeof(known));
+}
+
+static void
+an_ah_that_is_cut_goes_by_its_spi_as_soon_as_that_is_there(void **state)
+{
+	struct packet packet;
+
+	(void)state;
+	packet_build(&packet, "eth ip4 ah tcp", FROM, TO);
+	for (uint32_t n = 0; n <= packet.length - packet.offset[2]; n++) {
+		const enum weir_flow_reason reason =
+			parse(packet.bytes, packet.offset[2] + n).reason;
+
+		assert_int_equal(reason, n < 12	      ? WEIR_FLOW_TRUNCATED_PORTS
+					 : n < 24 + 4 ? WEIR_FLOW_SPI
+						      : WEIR_FLOW_PORTS);
+	}
+}
+
 /* From whichever router an error comes: `quoted` goes the other way inside of it. */
 static void
 icmp_errors_meet_the_flow_that_they_report(void **state)
@@ -349,6 +388,8 @@ main(void)
 		cmocka_unit_test(fragments_of_one_ipv6_datagram_meet_whatever_they_say_comes_next),
 		cmocka_unit_test(fragments_of_other_hosts_and_protocols_differ),
 		cmocka_unit_test(queries_and_replies_meet_by_identifier),
+		cmocka_unit_test(types_without_identifier_or_quote_have_no_ports),
+		cmocka_unit_test(an_ah_that_is_cut_goes_by_its_spi_as_soon_as_that_is_there),
 		cmocka_unit_test(icmp_errors_meet_the_flow_that_they_report),
 		cmocka_unit_test(icmpv6_errors_meet_the_flow_that_they_report),
 		cmocka_unit_test(an_error_without_a_whole_quote_goes_by_itself),

@@ -260,19 +260,34 @@ gre_of_other_versions_goes_by_its_addresses(void **state)
 	}
 }
 
-static void
-endless_gre_routes_end_the_walk(void **state)
+/* GRE with `n` source routes without information, the empty one, and TCP. */
+static enum weir_flow_reason
+parse_gre_routes(unsigned int n)
 {
 	struct packet packet;
+	char layers[64];
+	uint32_t at;
 
-	(void)state;
-	packet_build(&packet, "eth ip4 gre:0x4000 data:1000", FROM, TO);
-	/* Entries that are not empty and have no information, one behind the other. */
-	for (uint32_t i = packet.offset[2] + 8; i + 4 <= packet.length; i += 4) {
-		packet_poke16(&packet, i, 0x0800);
-		packet_poke16(&packet, i + 2, 0);
+	snprintf(layers, sizeof(layers), "eth ip4 gre:0:0x0800 data:%u ip4 tcp", 4 + n * 4 + 4);
+	packet_build(&packet, layers, FROM, TO);
+	packet_poke16(&packet, packet.offset[2], 0x4000);
+	/* Data stands for checksum and offset, then the routes: a family, two lengths of zero. */
+	at = packet.offset[3] + 4;
+	for (unsigned int i = 0; i <= n; i++, at += 4) {
+		packet_poke16(&packet, at, i < n ? 0x0800 : 0);
+		packet_poke16(&packet, at + 2, 0);
 	}
-	assert_int_equal(parse_packet(&packet).reason, WEIR_FLOW_NESTING_LIMIT);
+	return parse_packet(&packet).reason;
+}
+
+static void
+gre_routes_are_looked_through_as_far_as_eight(void **state)
+{
+	(void)state;
+	for (unsigned int n = 0; n <= 8; n++)
+		assert_int_equal(parse_gre_routes(n), WEIR_FLOW_PORTS);
+	assert_int_equal(parse_gre_routes(9), WEIR_FLOW_NESTING_LIMIT);
+	assert_int_equal(parse_gre_routes(200), WEIR_FLOW_NESTING_LIMIT);
 }
 
 static void
@@ -385,20 +400,23 @@ ip_behind_labels_stays_ip_where_an_address_reads_as_ethernet(void **state)
 }
 
 static void
-a_stack_of_labels_without_a_bottom_ends_the_walk(void **state)
+labels_are_looked_through_as_far_as_sixteen(void **state)
 {
-	struct packet packet;
+	const struct weir_flow_key macs = parse_layers("eth:0x0806 data");
+	const struct weir_flow_key flow = parse_layers("eth ip4 tcp");
 
 	(void)state;
-	packet_build(&packet, "eth mpls data:2000", FROM, TO);
-	/* Filler has the bottom bit in every second label. */
-	for (uint32_t i = packet.offset[1]; i < packet.length; i++)
-		packet.bytes[i] = 0xa0;
-	const struct weir_flow_key key = parse_packet(&packet);
-	const struct weir_flow_key macs = parse_layers("eth:0x0806 data");
+	for (unsigned int n = 1; n < 40; n++) {
+		char layers[256] = "eth";
 
-	assert_int_equal(key.reason, WEIR_FLOW_NESTING_LIMIT);
-	assert_same_flow(&key, &macs);
+		for (unsigned int i = 0; i < n; i++)
+			strcat(layers, " mpls");
+		strcat(layers, " ip4 tcp");
+		const struct weir_flow_key key = parse_layers(layers);
+
+		assert_int_equal(key.reason, n <= 16 ? WEIR_FLOW_PORTS : WEIR_FLOW_NESTING_LIMIT);
+		assert_same_flow(&key, n <= 16 ? &flow : &macs);
+	}
 }
 
 static void
@@ -451,13 +469,13 @@ main(void)
 		cmocka_unit_test(what_does_not_fill_the_datagram_is_not_teredo),
 		cmocka_unit_test(every_combination_of_gre_flags_is_looked_through),
 		cmocka_unit_test(gre_of_other_versions_goes_by_its_addresses),
-		cmocka_unit_test(endless_gre_routes_end_the_walk),
+		cmocka_unit_test(gre_routes_are_looked_through_as_far_as_eight),
 		cmocka_unit_test(gtpu_extensions_of_length_zero_are_malformed),
 		cmocka_unit_test(tunnels_end_where_their_lengths_say),
 		cmocka_unit_test(ethernet_behind_labels_is_known_whatever_its_address),
 		cmocka_unit_test(ethernet_that_begins_like_ipv6_is_told_by_its_length),
 		cmocka_unit_test(ip_behind_labels_stays_ip_where_an_address_reads_as_ethernet),
-		cmocka_unit_test(a_stack_of_labels_without_a_bottom_ends_the_walk),
+		cmocka_unit_test(labels_are_looked_through_as_far_as_sixteen),
 		cmocka_unit_test(pseudowires_in_pseudowires_end_the_walk),
 		cmocka_unit_test(the_default_is_as_documented),
 	};
