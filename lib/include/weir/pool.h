@@ -40,7 +40,9 @@ enum weir_order {
 	 * dispatched. A bucket still moves, as soon as all its packets have been harvested.
 	 *
 	 * The limits: two dispatchers have no order between them; flows that share a bucket share
-	 * its moves; copies for several workers are concurrent.
+	 * its moves; copies for several workers are concurrent. What must wait for a worker that
+	 * has left the pool waits in the hold; under a policy that refuses, its dispatcher takes
+	 * nothing more until that worker has given back what it has.
 	 */
 	WEIR_ORDER_FLOW = 1,
 };

@@ -5,7 +5,8 @@
  * the registry and one test.
  *
  * A burst behaves as if its packets were routed one after another: a strategy that reads depth
- * adds its own picks with weir_pick_count().
+ * adds its own picks with weir_pick_count(). With order flow the packets of a burst that follow
+ * their pins are counted in the mirror before any of its picks: they are lent whatever is picked.
  */
 #ifndef WEIR_STRATEGY_H
 #define WEIR_STRATEGY_H
