@@ -240,6 +240,23 @@ chain_can_be_walked_by_its_links(void **state)
 }
 
 static void
+chain_that_contradicts_its_head_is_not_whole(void **state)
+{
+	struct rte_mbuf *packet = chain_make();
+
+	(void)state;
+	assert_true(segment_chain_is_whole(packet));
+	packet->pkt_len++;
+	assert_false(segment_chain_is_whole(packet));
+	packet->pkt_len--;
+	packet->nb_segs--;
+	assert_false(segment_chain_is_whole(packet));
+	packet->nb_segs++;
+	rte_pktmbuf_free(packet);
+	assert_nothing_leaked();
+}
+
+static void
 chain_without_room_for_links_is_copied(void **state)
 {
 	struct rte_mbuf *packet = chain_make();
@@ -330,6 +347,7 @@ main(void)
 		cmocka_unit_test(other_verdicts_free_the_packet),
 		cmocka_unit_test(what_a_full_port_does_not_take_is_counted_and_freed),
 		cmocka_unit_test(chain_can_be_walked_by_its_links),
+		cmocka_unit_test(chain_that_contradicts_its_head_is_not_whole),
 		cmocka_unit_test(chain_without_room_for_links_is_copied),
 		cmocka_unit_test(chain_that_cannot_be_copied_is_freed),
 	};
