@@ -10,7 +10,7 @@ weir_bare() { # NAME ARGUMENT...: with the caller's standard streams
 	local name=$1
 
 	shift
-	timeout 20 "$WEIR_BINARY" "${EAL[@]}" --file-prefix="$PREFIX-$name" "$@"
+	timeout -k 2 10 "$WEIR_BINARY" "${EAL[@]}" --file-prefix="$PREFIX-$name" "$@"
 }
 
 weir_bare out --vdev net_null0 -- --duration 0.2 --order none --report "$WORK/out.json" >&- 2>/dev/null
