@@ -41,7 +41,7 @@ pool_create_by_options(struct weir_pool **pool, const struct options *options)
 {
 	struct weir_config_error error;
 	struct weir_config config;
-	char option[32];
+	char option[56];
 
 	config_fill(&config, options);
 	*pool = weir_pool_create(&config, &error);

@@ -24,6 +24,8 @@ burst_time_ns(const struct rx_core *rx_core)
 	       (uint64_t)(((unsigned __int128)cycles * rx_core->ns_per_tsc_32) >> 32);
 }
 
+static_assert(RTE_MAX_ETHPORTS <= UINT8_MAX + 1, "a port fits the metadata");
+
 /* The packet's own stamp where the port writes one that means wall-clock time. */
 static inline uint64_t
 packet_time_ns(const struct rx_core *rx_core, const struct rx_queue *queue,
@@ -57,7 +59,7 @@ packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t 
 		.time_ns = packet_time_ns(rx_core, queue, packet, now_ns),
 		.length = packet->pkt_len,
 		.segment_length = packet->data_len,
-		.port = queue->port,
+		.port = (uint8_t)queue->port,
 		.flags = packet->nb_segs > 1 ? WEIR_META_CHAIN : 0,
 	};
 	if (queue->gives_hash && (packet->ol_flags & RTE_MBUF_F_RX_RSS_HASH))

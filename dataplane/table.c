@@ -27,8 +27,15 @@
 
 static const char *const reason_words[WEIR_REASON_COUNT] = {
 	[WEIR_REASON_OVERFLOW_DROP_NEW] = "the worker's lane was full",
+	[WEIR_REASON_OVERFLOW_DROP_HEAD] = "made room for a newer packet in a full lane",
 	[WEIR_REASON_DEAD_WORKER] = "every worker was stopped",
-	[WEIR_REASON_NO_ROUTE] = "the pool had no workers",
+	[WEIR_REASON_NO_ROUTE] = "no worker was there to take it",
+	[WEIR_REASON_ALL_BUSY] = "no worker was idle",
+	[WEIR_REASON_BUSY_DISCARD] = "its worker had another of its class",
+	[WEIR_REASON_COVERED] = "a newer packet of its class took its place",
+	[WEIR_REASON_RATE_LIMITED] = "faster than its rule allows",
+	[WEIR_REASON_RULE_DROP] = "its rule drops",
+	[WEIR_REASON_RETRY_EXHAUSTED] = "no worker that it could try had room",
 	[WEIR_REASON_HANDLER_DROP] = "the handler said so",
 	[WEIR_REASON_SINK_FAILED] = "the sink could not store it",
 	[WEIR_REASON_TX_FULL] = "the port did not take it at once",
@@ -36,6 +43,7 @@ static const char *const reason_words[WEIR_REASON_COUNT] = {
 	[WEIR_REASON_BAD_FRAME] = "the driver handed over less than it said",
 	[WEIR_REASON_BAD_VERDICT] = "the handler's verdict was out of range",
 	[WEIR_REASON_HELD_OVERFLOW] = "the hold was full",
+	[WEIR_REASON_HOLD_TIMEOUT] = "waited in the hold up to its deadline",
 	[WEIR_REASON_DRAIN_TIMEOUT] = "not finished when the drain timeout ended",
 };
 

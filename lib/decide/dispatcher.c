@@ -39,7 +39,7 @@ lanes_init(struct weir_dispatcher *dispatcher)
 static int
 state_init(struct weir_dispatcher *dispatcher)
 {
-	const size_t bytes = dispatcher->pool->strategy->state_bytes;
+	const size_t bytes = dispatcher->pool->route[0].strategy->state_bytes;
 
 	if (bytes == 0)
 		return 0;
@@ -77,6 +77,7 @@ pick_init(struct weir_dispatcher *dispatcher)
 		.stride = config->chunk,
 		.index = (uint64_t)dispatcher->id * config->n_workers / config->n_dispatchers,
 		.seed = rng_at(config->seed, dispatcher->id),
+		.dispatcher_id = dispatcher->id,
 	};
 }
 
@@ -92,11 +93,11 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.n_dispatchers = config->n_dispatchers,
 		.burst = config->burst,
 		.chunk = config->chunk,
-		.refuses = pool->overflow->refuses,
-		.drop_reason = pool->overflow->reason,
+		.refuses = pool->class_of[0].policy->refuses,
+		.drop_reason = pool->class_of[0].policy->reason,
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
-		.owns_flows = pool->strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
-		.reads_metadata = pool->strategy->flags & WEIR_STRATEGY_READS_META,
+		.owns_flows = pool->route[0].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
+		.reads_metadata = pool->route[0].strategy->flags & WEIR_STRATEGY_READS_META,
 		.sticky_ns = config->sticky_ns,
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 	};

@@ -23,7 +23,9 @@ mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	dispatcher->snapshot = snapshot;
 	dispatcher->hold_due = true;
 	dispatcher->rotation_by = fastmod_make(divisor);
-	pick->table = snapshot->table;
+	pick->table = snapshot->route[0].table;
+	pick->routable = snapshot->routable;
+	pick->version = snapshot->version;
 	pick->n_routable = snapshot->n_routable;
 	pick->rotation = (uint32_t)(pick->index % divisor);
 	pick->rotation_stride = dispatcher->chunk % divisor;

@@ -37,7 +37,7 @@ strategy_ask(struct weir_dispatcher *dispatcher, const struct weir_meta *metadat
 	plan->n_asked = n;
 	if (n == 0)
 		return;
-	dispatcher->snapshot->strategy->pick_burst(
+	dispatcher->snapshot->route[0].strategy->pick_burst(
 		&dispatcher->pick, metadata, n_picks, chunk == 1 ? plan->position : plan->pick);
 	if (chunk == 1)
 		return;

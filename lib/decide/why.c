@@ -53,7 +53,7 @@ owner_find(const struct weir_dispatcher *dispatcher, const struct weir_meta *met
 
 	pick.depth = depth;
 	pick.room = room;
-	snapshot->strategy->pick_burst(&pick, meta, 1, &position);
+	snapshot->route[0].strategy->pick_burst(&pick, meta, 1, &position);
 	return snapshot->routable[position];
 }
 

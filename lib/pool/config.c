@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config.h"
 #include "pool.h"
 
 #define HOLD_SIZE_MAX UINT16_MAX /* struct pin counts the held of one bucket in 16 bits */
@@ -24,6 +25,8 @@ static const struct range ranges[] = {
 	{ "lane_size", offsetof(struct weir_config, lane_size), 1, WEIR_LANE_SIZE_MAX },
 	{ "burst", offsetof(struct weir_config, burst), 1, WEIR_BURST_MAX },
 	{ "chunk", offsetof(struct weir_config, chunk), 1, WEIR_BURST_MAX },
+	{ "n_classes", offsetof(struct weir_config, n_classes), 0, WEIR_CLASSES_MAX - 1 },
+	{ "budget_pkts", offsetof(struct weir_config, budget_pkts), 0, WEIR_LANE_SIZE_MAX },
 	{ "hold_size", offsetof(struct weir_config, hold_size), 0, HOLD_SIZE_MAX },
 };
 
@@ -44,15 +47,24 @@ weir_config_default(void)
 	};
 }
 
-static void
+void
 error_set(struct weir_config_error *error, const char *field, const char *value)
 {
-	error->field = field;
+	snprintf(error->field, sizeof(error->field), "%s", field);
 	snprintf(error->value, sizeof(error->value), "%s", value ? value : "(null)");
 	error->allowed[0] = '\0';
 }
 
-static void
+void
+error_set_number(struct weir_config_error *error, const char *field, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	error_set(error, field, text);
+}
+
+void
 error_allow(struct weir_config_error *error, const char *name)
 {
 	const size_t length = strlen(error->allowed);
@@ -65,54 +77,31 @@ static int
 range_check(const struct range *range, const struct weir_config *config,
 	struct weir_config_error *error)
 {
-	char value[16];
 	uint32_t number;
 
 	memcpy(&number, (const char *)config + range->offset, sizeof(number));
 	if (number >= range->min && number <= range->max)
 		return 0;
-	snprintf(value, sizeof(value), "%" PRIu32, number);
-	error_set(error, range->field, value);
+	error_set_number(error, range->field, number);
 	snprintf(error->allowed, sizeof(error->allowed), "%" PRIu32 " to %" PRIu32, range->min,
 		range->max);
 	return -EINVAL;
 }
 
 static int
-strategy_check(const struct weir_config *config, struct weir_config_error *error)
+weights_check(const struct weir_config *config, struct weir_config_error *error)
 {
-	const struct weir_strategy *strategy =
-		config->strategy ? weir_strategy_find(config->strategy) : NULL;
+	char field[24];
 
-	if (!strategy) {
-		error_set(error, "strategy", config->strategy);
-		for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
-			error_allow(error, strategy->name);
-		return -EINVAL;
-	}
-	if (config->chunk > 1 && (strategy->flags & WEIR_STRATEGY_OWNS_FLOWS)) {
-		char value[16];
-
-		snprintf(value, sizeof(value), "%" PRIu32, config->chunk);
-		error_set(error, "chunk", value);
-		snprintf(error->allowed, sizeof(error->allowed),
-			"1 with %s: a chunk would mix flows of different owners", strategy->name);
+	for (uint32_t id = 0; id < config->n_workers; id++) {
+		if (config->weights[id] <= WEIR_WEIGHT_MAX)
+			continue;
+		snprintf(field, sizeof(field), "weights[%" PRIu32 "]", id);
+		error_set_number(error, field, config->weights[id]);
+		snprintf(error->allowed, sizeof(error->allowed), "0 to %d", WEIR_WEIGHT_MAX);
 		return -EINVAL;
 	}
 	return 0;
-}
-
-static int
-overflow_check(const struct weir_config *config, struct weir_config_error *error)
-{
-	const struct weir_overflow_policy *policy;
-
-	if (config->overflow && weir_overflow_find(config->overflow))
-		return 0;
-	error_set(error, "overflow", config->overflow);
-	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
-		error_allow(error, policy->name);
-	return -EINVAL;
 }
 
 static int
@@ -143,8 +132,7 @@ order_check(const struct weir_config *config, struct weir_config_error *error)
 	}
 	if (config->sticky_ns > STICKY_NS_MAX ||
 		(config->sticky_ns > 0 && config->order == WEIR_ORDER_NONE)) {
-		snprintf(value, sizeof(value), "%" PRIu64, config->sticky_ns);
-		error_set(error, "sticky_ns", value);
+		error_set_number(error, "sticky_ns", config->sticky_ns);
 		error_allow(error, "below 2^63, and 0 with order none: nothing sticks there");
 		return -EINVAL;
 	}
@@ -162,7 +150,7 @@ weir_config_check(const struct weir_config *config, struct weir_config_error *er
 		if (range_check(&ranges[i], config, error) < 0)
 			return -EINVAL;
 	}
-	if (strategy_check(config, error) < 0 || overflow_check(config, error) < 0)
+	if (config_classes_check(config, error) < 0 || weights_check(config, error) < 0)
 		return -EINVAL;
 	if (order_check(config, error) < 0)
 		return -EINVAL;

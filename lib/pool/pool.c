@@ -5,6 +5,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* What the caller's configuration points at may go; the registries' and strategies' names stay. */
+static void
+config_detach(struct weir_pool *pool)
+{
+	struct weir_config *config = &pool->config;
+
+	config->strategy = pool->route[0].strategy->name;
+	config->fallback = pool->route[0].fallback ? pool->route[0].fallback->name : NULL;
+	config->overflow = pool->class_of[0].policy->name;
+	config->strategies = NULL;
+	config->n_strategies = 0;
+	config->classes = NULL;
+}
+
 struct weir_pool *
 weir_pool_create(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -19,12 +33,9 @@ weir_pool_create(const struct weir_config *config, struct weir_config_error *err
 		goto fail;
 	*pool = (struct weir_pool) {
 		.config = *config,
-		.strategy = weir_strategy_find(config->strategy),
-		.overflow = weir_overflow_find(config->overflow),
 	};
-	/* The caller's strings may go; the registries' names stay. */
-	pool->config.strategy = pool->strategy->name;
-	pool->config.overflow = pool->overflow->name;
+	pool_classes_resolve(pool);
+	config_detach(pool);
 	rc = pool_memory_init(pool);
 	if (rc < 0)
 		goto free_pool;

@@ -35,10 +35,23 @@ struct pool_snapshot {
 	struct pool_snapshot *older; /* retired before this one */
 };
 
+/* A class as a dispatcher goes by it. */
+struct pool_class {
+	enum weir_action action;
+	uint8_t divert_port;
+	uint8_t route;
+	const struct weir_overflow_policy *policy;
+	enum weir_admission admission;
+	uint32_t retries;
+	uint64_t police_pps;
+	uint32_t police_burst;
+};
+
 struct weir_pool {
 	struct weir_config config;
-	const struct weir_strategy *strategy;
-	const struct weir_overflow_policy *overflow;
+	struct pool_class class_of[WEIR_CLASSES_MAX];
+	uint32_t n_routes;
+	struct weir_strategy_route route[WEIR_ROUTES_MAX]; /* without tables */
 	struct lane_geometry geometry;
 	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata */
 	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts */
@@ -72,6 +85,9 @@ struct tail_array *pool_tails(const struct weir_pool *pool, uint32_t dispatcher)
 /* Lays out and allocates lanes, worker areas and workers. Returns 0 or -ENOMEM. */
 int pool_memory_init(struct weir_pool *pool);
 void pool_memory_fini(struct weir_pool *pool);
+
+/* Fills classes and routes from the configuration, which was checked. */
+void pool_classes_resolve(struct weir_pool *pool);
 
 /* Publishes the first snapshot: every worker a member and ready. Returns 0 or -ENOMEM. */
 int pool_snapshot_init(struct weir_pool *pool);

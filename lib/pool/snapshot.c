@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pool.h"
 
@@ -17,18 +18,34 @@ snapshot_current(const struct weir_pool *pool)
 }
 
 static void
+table_release(const struct weir_strategy *strategy, const void *table)
+{
+	if (table)
+		strategy->release((void *)(uintptr_t)table);
+}
+
+static void
+tables_release(struct weir_snapshot *view)
+{
+	for (uint32_t i = 0; i < view->n_routes; i++) {
+		struct weir_strategy_route *route = &view->route[i];
+
+		table_release(route->strategy, route->table);
+		table_release(route->fallback, route->fallback_table);
+	}
+}
+
+static void
 snapshot_free(struct pool_snapshot *snapshot)
 {
-	const struct weir_strategy *strategy = snapshot->view.strategy;
-
-	if (strategy->release)
-		strategy->release((void *)(uintptr_t)snapshot->view.table);
+	tables_release(&snapshot->view);
 	free(snapshot);
 }
 
 /* Fills the dense list of routable workers and its inverse from members and states. */
 static void
-snapshot_index(struct weir_snapshot *view, const enum weir_worker_state *state)
+snapshot_index(
+	struct weir_snapshot *view, const enum weir_worker_state *state, const uint16_t *weights)
 {
 	view->n_routable = 0;
 	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
@@ -39,18 +56,38 @@ snapshot_index(struct weir_snapshot *view, const enum weir_worker_state *state)
 		if (state[id] != WEIR_WORKER_READY)
 			continue;
 		view->position[id] = (uint16_t)view->n_routable;
+		view->weight[view->n_routable] = weights[id] > 0 ? weights[id] : 1;
 		view->routable[view->n_routable++] = id;
 	}
 }
 
 static int
+table_prepare(
+	const struct weir_strategy *strategy, const struct weir_snapshot *view, const void **table)
+{
+	if (!strategy || !strategy->prepare)
+		return 0;
+	*table = strategy->prepare(strategy, view);
+	return *table ? 0 : -ENOMEM;
+}
+
+static int
 snapshot_prepare(struct weir_snapshot *view)
 {
-	view->table = NULL;
-	if (!view->strategy->prepare)
-		return 0;
-	view->table = view->strategy->prepare(view);
-	return view->table ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < view->n_routes; i++) {
+		view->route[i].table = NULL;
+		view->route[i].fallback_table = NULL;
+	}
+	for (uint32_t i = 0; i < view->n_routes; i++) {
+		struct weir_strategy_route *route = &view->route[i];
+
+		if (table_prepare(route->strategy, view, &route->table) == 0 &&
+			table_prepare(route->fallback, view, &route->fallback_table) == 0)
+			continue;
+		tables_release(view);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /* Edge E1, the way back, acquire side: what a dispatcher read of older snapshots it has read. */
@@ -115,7 +152,7 @@ snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited,
 		return -ENOMEM;
 	next->view = *edited;
 	next->view.version++;
-	snapshot_index(&next->view, state);
+	snapshot_index(&next->view, state, pool->config.weights);
 	if (snapshot_prepare(&next->view) < 0) {
 		free(next);
 		return -ENOMEM;
@@ -130,9 +167,10 @@ pool_snapshot_init(struct weir_pool *pool)
 	struct weir_snapshot first = {
 		.n_members = pool->config.n_workers,
 		.seed = pool->config.seed,
-		.strategy = pool->strategy,
+		.n_routes = pool->n_routes,
 	};
 
+	memcpy(first.route, pool->route, pool->n_routes * sizeof(first.route[0]));
 	for (uint32_t i = 0; i < first.n_members; i++) {
 		first.member[i] = (weir_worker_id)i;
 		pool->state[i] = WEIR_WORKER_READY;

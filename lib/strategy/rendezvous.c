@@ -63,11 +63,12 @@ owner_find(uint32_t key_fnv, const uint32_t *id_fnv, uint32_t n)
 }
 
 static void *
-rendezvous_prepare(const struct weir_snapshot *snapshot)
+rendezvous_prepare(const struct weir_strategy *strategy, const struct weir_snapshot *snapshot)
 {
 	struct rendezvous_table *table = calloc(1, sizeof(*table));
 	uint32_t id_fnv[WEIR_WORKERS_MAX];
 
+	(void)strategy;
 	if (!table)
 		return NULL;
 	if (snapshot->n_routable == 0)

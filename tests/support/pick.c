@@ -12,7 +12,8 @@ pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, uint32_t n)
 		.version = 1,
 		.n_members = n,
 		.n_routable = n,
-		.strategy = pick->strategy,
+		.n_routes = 1,
+		.route = { { .strategy = pick->strategy } },
 	};
 	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
 		snapshot->position[i] = WEIR_WORKER_NONE;
@@ -20,10 +21,11 @@ pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, uint32_t n)
 		snapshot->member[i] = ids[i];
 		snapshot->routable[i] = ids[i];
 		snapshot->position[ids[i]] = (uint16_t)i;
+		snapshot->weight[i] = 1;
 	}
 	if (pick->strategy->prepare) {
-		snapshot->table = pick->strategy->prepare(snapshot);
-		assert_non_null(snapshot->table);
+		snapshot->route[0].table = pick->strategy->prepare(pick->strategy, snapshot);
+		assert_non_null(snapshot->route[0].table);
 	}
 }
 
@@ -31,9 +33,11 @@ static void
 pick_set_context(struct pick *pick, uint32_t n)
 {
 	pick->context = (struct weir_pick_context) {
-		.table = pick->snapshot.table,
+		.table = pick->snapshot.route[0].table,
 		.depth = pick->depth,
 		.room = pick->room,
+		.routable = pick->snapshot.routable,
+		.version = 1,
 		.n_routable = n,
 		.seed = 42,
 	};
@@ -75,7 +79,7 @@ void
 pick_destroy(struct pick *pick)
 {
 	if (pick->strategy->release)
-		pick->strategy->release((void *)(uintptr_t)pick->snapshot.table);
+		pick->strategy->release((void *)(uintptr_t)pick->snapshot.route[0].table);
 	free(pick->context.state);
 	free(pick);
 }

@@ -51,7 +51,7 @@ lane_check(const struct weir_dispatcher *d, weir_worker_id id)
 		assert_true(bitset_has(&d->outstanding, id));
 	/* Only strategies that read the mirror count their picks in it. */
 	if (position == WEIR_WORKER_NONE ||
-		!(d->snapshot->strategy->flags & WEIR_STRATEGY_READS_DEPTH))
+		!(d->snapshot->route[0].strategy->flags & WEIR_STRATEGY_READS_DEPTH))
 		return;
 	assert_int_equal(d->depth[position], lane_depth(d, lane));
 	assert_int_equal(d->room[position], lane_room(lane));

@@ -80,8 +80,8 @@ no_handler_transmits_on_the_pair_of_a_port_that_does_not_exist(void **state)
 	struct fixture *f = *state;
 
 	f->packets[0].meta.port = 4;
-	f->packets[1].meta.port = 256; /* would be port 0 in 8 bits */
-	f->packets[2].meta.port = UINT16_MAX;
+	f->packets[1].meta.port = 5;
+	f->packets[2].meta.port = UINT8_MAX;
 	for (size_t s = 0; s < ARRAY_LENGTH(specs); s++) {
 		fixture_run(f, specs[s]);
 		for (uint32_t i = 0; i < 3; i++)

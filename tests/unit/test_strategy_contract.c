@@ -174,12 +174,14 @@ a_table_is_made_of_an_empty_pool_too(void **state)
 	(void)state;
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
 		const struct weir_strategy *strategy = weir_strategy_at(i);
-		const struct weir_snapshot empty = { .version = 1, .strategy = strategy };
+		const struct weir_snapshot empty = {
+			.version = 1, .n_routes = 1, .route = { { .strategy = strategy } }
+		};
 		void *table;
 
 		if (!strategy->prepare)
 			continue;
-		table = strategy->prepare(&empty);
+		table = strategy->prepare(strategy, &empty);
 		assert_non_null(table);
 		strategy->release(table);
 	}

@@ -26,6 +26,15 @@ struct weir_dispatcher;
 typedef void (*weir_finish_fn)(void *context, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
 
+/**
+ * Makes up to `n` copies of a packet for further workers: copies[i] is what `finish` gets, data[i]
+ * what the worker sees. Each is lent and ends by itself; the original is lent as well. Runs inside
+ * weir_dispatch and weir_harvest, on their thread.
+ * @return copies made, at most `n`; those missing end as `no_mbuf`
+ */
+typedef uint32_t (*weir_copy_fn)(
+	void *context, void *packet, uint32_t n, void **copies, void **data);
+
 /** A burst to dispatch: parallel arrays, all owned by the caller. */
 struct weir_burst {
 	void *const *packets;	      /**< handles: what `finish` gets back */
@@ -49,6 +58,21 @@ WEIR_API struct weir_dispatcher *weir_dispatcher_create(
  * lent or held any more (asserted). NULL is allowed. Caller: the control thread.
  */
 WEIR_API void weir_dispatcher_destroy(struct weir_dispatcher *dispatcher);
+
+/**
+ * Names the function that copies packets that go to several workers; without one every copy but
+ * the first ends as `no_mbuf`. `context` is that of `finish`. Caller: the control thread, before
+ * the dispatcher's own thread starts.
+ */
+WEIR_API void weir_copy_set(struct weir_dispatcher *dispatcher, weir_copy_fn copy);
+
+/**
+ * Tells the time, for deadlines, policers and readings of depth: nanoseconds of a monotonic clock,
+ * never less than before, not 0. Once per loop, before weir_dispatch or weir_harvest. A dispatcher
+ * that was never told lets nothing expire and its policers refill nothing. Caller: the dispatcher's
+ * own thread.
+ */
+WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns);
 
 /**
  * Harvests, retries the hold, then decides and lends a burst, in order.

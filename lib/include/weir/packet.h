@@ -20,6 +20,8 @@
 #define WEIR_BURST_MAX 256
 /** Most usable slots of a lane. */
 #define WEIR_LANE_SIZE_MAX 65535
+/** Classes of packets: 0 is of what no rule matched, 1 .. 63 are the rules'. */
+#define WEIR_CLASSES_MAX 64
 /** Flow buckets: the unit of pinning and of hash ownership. */
 #define WEIR_BUCKETS 65536
 
@@ -33,6 +35,8 @@ typedef uint16_t weir_worker_id;
 enum weir_meta_flag {
 	/** The packet is a chain of segments; `data` shows the first, see weir_segment_link. */
 	WEIR_META_CHAIN = 1u << 0,
+	/** To every routable worker, past the strategy: the message index does not count it. */
+	WEIR_META_TO_ALL = 1u << 1,
 };
 
 /**
@@ -45,11 +49,12 @@ struct weir_meta {
 	uint32_t length;	 /**< bytes of the whole packet */
 	uint32_t segment_length; /**< bytes at `data`; less than `length` in a chain */
 	uint16_t bucket;	 /**< flow bucket: the top 16 bits of `hash` */
-	uint16_t port;		 /**< port that the packet arrived on */
+	uint8_t port;		 /**< port that the packet arrived on */
 	uint8_t flow_reason;	 /**< enum weir_flow_reason: how the flow was found */
 	uint8_t flags;		 /**< enum weir_meta_flag */
 	uint8_t class_id;	 /**< number of the rule that matched; 0 = none */
-	uint8_t reserved;	 /**< zero */
+	uint8_t shard_index;	 /**< of a copy for several workers: which one it is, from 0 */
+	uint8_t shard_last;	 /**< number of these copies less one: (0, 0) is a whole packet */
 };
 static_assert(sizeof(struct weir_meta) == 32, "two metadata per cache line");
 

@@ -17,6 +17,13 @@
 struct weir_strategy;
 struct weir_overflow_policy;
 
+/** Largest weight of a worker. */
+#define WEIR_WEIGHT_MAX 100
+/** Fastest policer, packets per second. */
+#define WEIR_POLICE_PPS_MAX UINT64_C(1000000000)
+/** Routes of a pool: its own strategy, and one for each class that has its own. */
+#define WEIR_ROUTES_MAX WEIR_CLASSES_MAX
+
 /** A pool of workers, its lanes and its snapshots. Opaque. */
 struct weir_pool;
 /** The borrower's end: what one worker thread holds. Opaque; see weir/lane.h. */
@@ -47,6 +54,35 @@ enum weir_order {
 	WEIR_ORDER_FLOW = 1,
 };
 
+/** What becomes of the packets of a class. */
+enum weir_action {
+	WEIR_ACTION_ROUTE,  /**< a strategy finds their worker */
+	WEIR_ACTION_DROP,   /**< they are dropped as `rule_drop` */
+	WEIR_ACTION_DIVERT, /**< past all workers: they come back to be transmitted on a port */
+};
+
+/** Whether a packet is let into the lane of its worker that has others of its class. */
+enum weir_admission {
+	WEIR_ADMIT_SERIAL,	  /**< yes, behind them */
+	WEIR_ADMIT_DISCARD_LATER, /**< no: it is dropped as `busy_discard` */
+	WEIR_ADMIT_COVER_EARLY,	  /**< yes; those still queued end as `covered` */
+	WEIR_ADMISSION_COUNT,
+};
+
+/** What is done with the packets of one class: the right side of a rule. Zeroed: as the pool's. */
+struct weir_class {
+	enum weir_action action;
+	uint8_t divert_port;  /**< with DIVERT: `target` of the verdict */
+	const char *strategy; /**< name; NULL: the pool's, with whose packets they are counted */
+	const char *fallback; /**< name, where `strategy` is given and may find none; NULL: none */
+	const char *overflow; /**< name; NULL: the pool's */
+	enum weir_admission admission;
+	uint32_t retries;    /**< other workers that a packet may try, 0 .. WEIR_WORKERS_MAX - 1 */
+	uint64_t police_pps; /**< packets per second and dispatcher; 0 = no policer */
+	uint32_t police_burst; /**< tokens that a policer can save, 1 .. 2^31 - 1; 0 stands for
+				    the packets of 10 ms, at least 1 */
+};
+
 /** What a pool is made of. Start from weir_config_default(). */
 struct weir_config {
 	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
@@ -59,15 +95,29 @@ struct weir_config {
 	enum weir_order order;
 	uint64_t sticky_ns;   /**< with order flow: a bucket stays until it was silent that long, by
 				   the packets' own times; 0 = it may move once it is harvested */
-	const char *strategy; /**< name, as weir_strategy_find() knows it */
-	const char *overflow; /**< name, as weir_overflow_find() knows it */
-	uint64_t seed;	      /**< of everything random; same seed, same decisions */
-	bool lend_metadata;   /**< copy struct weir_meta into the lane (32 bytes per packet) */
+	const char *strategy; /**< name, as weir_strategy_find() or `strategies` knows it */
+	const char *fallback; /**< asked where `strategy` finds no worker; NULL: none */
+	/** Strategies that names may mean besides the registered ones: loaded ones, say. They stay
+	 * the caller's and must live as long as the pool. */
+	const struct weir_strategy *const *strategies;
+	uint32_t n_strategies;
+	const struct weir_class *classes;   /**< of class ids 1 .. n_classes; copied */
+	uint32_t n_classes;		    /**< 0 .. WEIR_CLASSES_MAX - 1 */
+	uint16_t weights[WEIR_WORKERS_MAX]; /**< by worker, 0 .. WEIR_WEIGHT_MAX; 0 stands for 1 */
+	uint32_t budget_pkts;	  /**< packets that a worker may have outstanding of one dispatcher
+				       before new ones wait in the hold; 0 = no budget */
+	uint64_t hold_timeout_ns; /**< a packet that waits for a budget, or for room, ends as
+				       `hold_timeout` after so long; 0 = never. By weir_time_set */
+	uint64_t state_period_ns; /**< per-class state of strategies begins afresh after so long; 0
+				     = never. By weir_time_set */
+	const char *overflow;	  /**< name, as weir_overflow_find() knows it */
+	uint64_t seed;		  /**< of everything random; same seed, same decisions */
+	bool lend_metadata;	  /**< copy struct weir_meta into the lane (32 bytes per packet) */
 };
 
 /** What is wrong with a configuration: one line can be made of it. */
 struct weir_config_error {
-	const char *field; /**< the member of struct weir_config, `lane_size` say */
+	char field[48];	   /**< the member of struct weir_config: `classes[2].retries` say */
 	char value[64];	   /**< the offending value */
 	char allowed[320]; /**< what is allowed */
 };
@@ -97,7 +147,10 @@ WEIR_API struct weir_pool *weir_pool_create(
 /** Frees a pool. No dispatcher or worker may be in a call on it. NULL is allowed. */
 WEIR_API void weir_pool_destroy(struct weir_pool *pool);
 
-/** The configuration that the pool was created with. Any thread. */
+/**
+ * The configuration that the pool was created with; `classes` and `strategies` are NULL. Any
+ * thread.
+ */
 WEIR_API const struct weir_config *weir_pool_config(const struct weir_pool *pool);
 
 /**
@@ -130,6 +183,14 @@ WEIR_API int weir_pool_remove(struct weir_pool *pool, weir_worker_id id);
  */
 WEIR_API int weir_pool_add(struct weir_pool *pool, weir_worker_id id);
 
+/** A strategy, its fallback, and what they prepared of a snapshot. */
+struct weir_strategy_route {
+	const struct weir_strategy *strategy;
+	const struct weir_strategy *fallback; /**< NULL: none */
+	const void *table;	    /**< what `strategy` prepared; NULL if it needs none */
+	const void *fallback_table; /**< likewise */
+};
+
 /** An immutable picture of the pool. Strategies prepare their tables from it. */
 struct weir_snapshot {
 	uint64_t version;			   /**< counts up from 1 */
@@ -139,8 +200,9 @@ struct weir_snapshot {
 	weir_worker_id routable[WEIR_WORKERS_MAX]; /**< pool order, dense: position → id */
 	uint16_t position[WEIR_WORKERS_MAX];	   /**< id → position, or WEIR_WORKER_NONE */
 	uint64_t seed;				   /**< of the pool */
-	const struct weir_strategy *strategy;
-	const void *table; /**< what the strategy prepared; NULL if it needs none */
+	uint16_t weight[WEIR_WORKERS_MAX];	   /**< position → weight, from 1 on */
+	uint32_t n_routes;			   /**< from 1 on: the pool's own is route 0 */
+	struct weir_strategy_route route[WEIR_ROUTES_MAX];
 };
 
 /** Copies what worker `id` counted of itself. Any thread; single counters are never torn. */

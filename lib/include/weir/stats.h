@@ -16,17 +16,25 @@
 
 /** Why a packet was dropped. A closed set: counters stay bounded whatever the traffic. */
 enum weir_reason {
-	WEIR_REASON_OVERFLOW_DROP_NEW, /**< the chosen worker's lane was full */
-	WEIR_REASON_DEAD_WORKER,       /**< every worker of the pool is stopped */
-	WEIR_REASON_NO_ROUTE,	       /**< the pool has no workers */
-	WEIR_REASON_HANDLER_DROP,      /**< the handler's verdict */
-	WEIR_REASON_SINK_FAILED,       /**< a sink could not store the packet (disk full, say) */
-	WEIR_REASON_TX_FULL,	       /**< the port did not take it at once */
-	WEIR_REASON_NO_MBUF,	       /**< no buffer for a copy that was needed */
-	WEIR_REASON_BAD_FRAME,	       /**< a chain from the driver that contradicts itself */
-	WEIR_REASON_BAD_VERDICT,       /**< a verdict out of range: port, offset, length or kind */
-	WEIR_REASON_HELD_OVERFLOW,     /**< the hold was full */
-	WEIR_REASON_DRAIN_TIMEOUT,     /**< not finished when the drain timeout ended */
+	WEIR_REASON_OVERFLOW_DROP_NEW,	/**< the chosen worker's lane was full */
+	WEIR_REASON_OVERFLOW_DROP_HEAD, /**< gave its place in a full lane to a newer packet */
+	WEIR_REASON_DEAD_WORKER,	/**< every worker of the pool is stopped */
+	WEIR_REASON_NO_ROUTE,		/**< the pool has no workers, or none that failover takes */
+	WEIR_REASON_ALL_BUSY,		/**< busyover, no worker is idle */
+	WEIR_REASON_BUSY_DISCARD,	/**< discard-later, its worker has one of its class */
+	WEIR_REASON_COVERED,		/**< cover-early, a newer one of its class came */
+	WEIR_REASON_RATE_LIMITED,	/**< its rule's policer had no token left */
+	WEIR_REASON_RULE_DROP,		/**< its rule drops */
+	WEIR_REASON_RETRY_EXHAUSTED,	/**< no worker that its rule lets it try had room */
+	WEIR_REASON_HANDLER_DROP,	/**< the handler's verdict */
+	WEIR_REASON_SINK_FAILED,	/**< a sink could not store the packet (disk full, say) */
+	WEIR_REASON_TX_FULL,		/**< the port did not take it at once */
+	WEIR_REASON_NO_MBUF,		/**< no buffer for a copy that was needed */
+	WEIR_REASON_BAD_FRAME,		/**< a chain from the driver that contradicts itself */
+	WEIR_REASON_BAD_VERDICT,	/**< a verdict out of range: port, offset, length or kind */
+	WEIR_REASON_HELD_OVERFLOW,	/**< the hold was full */
+	WEIR_REASON_HOLD_TIMEOUT,	/**< waited in the hold up to its deadline */
+	WEIR_REASON_DRAIN_TIMEOUT,	/**< not finished when the drain timeout ended */
 	WEIR_REASON_COUNT,
 };
 
@@ -48,6 +56,7 @@ struct weir_worker_counters {
 /** What one dispatcher counted. Written by that dispatcher only; a snapshot when copied out. */
 struct weir_dispatcher_counters {
 	uint64_t received;    /**< packets taken over from the caller */
+	uint64_t copies;      /**< copies wanted of packets that go to several workers */
 	uint64_t rejected;    /**< refusals: packets left with the caller */
 	uint64_t routed;      /**< packets that the strategy was asked for: the message index */
 	uint64_t lent;	      /**< packets put into lanes */
@@ -59,6 +68,7 @@ struct weir_dispatcher_counters {
 	uint64_t depth_visits;		     /**< mirror entries that strategies looked at */
 	uint64_t line_reads; /**< other cores' cache lines read by the harvest pass */
 	uint64_t bursts;     /**< dispatch calls with packets */
+	uint64_t retries;    /**< other workers tried for packets that found a lane full */
 };
 
 /** What one worker counted of itself. Written by that worker only. */

@@ -11,6 +11,7 @@
 #ifndef WEIR_STRATEGY_H
 #define WEIR_STRATEGY_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,32 @@ enum weir_strategy_flag {
 	WEIR_STRATEGY_OWNS_FLOWS = 1u << 1,
 	/** Reads the metadata: without this flag what `meta` points at is undefined. */
 	WEIR_STRATEGY_READS_META = 1u << 2,
+	/** Every routable worker gets each packet; `pick_burst` is NULL. */
+	WEIR_STRATEGY_ALL_TARGETS = 1u << 3,
+	/** With ALL_TARGETS: the copies are numbered (weir_meta.shard_index, shard_last). */
+	WEIR_STRATEGY_SHARDS = 1u << 4,
+	/** Reads snapshot->weight. */
+	WEIR_STRATEGY_READS_WEIGHT = 1u << 5,
+	/** Reads ctx->class_depth. */
+	WEIR_STRATEGY_READS_CLASS_DEPTH = 1u << 6,
+	/** Claims workers: ctx->claims is there when there are several dispatchers. */
+	WEIR_STRATEGY_CLAIMS = 1u << 7,
+	/** May answer WEIR_PICK_NONE: it can have a fallback. */
+	WEIR_STRATEGY_FINDS_NONE = 1u << 8,
 };
+
+/** In `out`: no worker suits. The route's fallback is asked; without one the packet is dropped. */
+#define WEIR_PICK_NONE UINT16_MAX
+
+/** Who holds the claim on a worker for a class: 0 = nobody, else a dispatcher's id + 1. */
+typedef _Atomic uint32_t weir_claim;
+
+/** Where in ctx->class_depth and ctx->claims a class and a worker's id meet. */
+static inline uint32_t
+weir_class_slot(uint32_t class_id, weir_worker_id worker)
+{
+	return class_id * WEIR_WORKERS_MAX + worker;
+}
 
 /**
  * What a strategy sees while it picks: all of it local to one dispatcher.
@@ -43,6 +69,19 @@ struct weir_pick_context {
 	uint64_t index;		  /**< message index of the first packet */
 	uint64_t seed;		  /**< of this dispatcher */
 	uint64_t depth_visits;	  /**< in, out: mirror entries looked at */
+	const weir_worker_id *routable; /**< position → id */
+	uint64_t version;		/**< of the snapshot: positions hold as long as it does */
+	uint64_t epoch;			/**< counts up when per-class state is to begin afresh
+					   (weir_config.state_period_ns) */
+	uint64_t now_ns;		/**< as weir_time_set said last; 0 if it never did */
+	uint32_t dispatcher_id;		/**< of the dispatcher that asks */
+	/** Packets of a class that this dispatcher has outstanding at a worker, by
+	 * weir_class_slot(); the strategy adds its own picks. NULL without READS_CLASS_DEPTH. */
+	uint32_t *class_depth;
+	/** Claims, shared by all dispatchers, by weir_class_slot(). A strategy takes one by
+	 * compare-and-swap; the dispatcher gives it back when its last packet of that class has
+	 * left that worker. NULL with one dispatcher, and without CLAIMS. */
+	weir_claim *claims;
 };
 
 /**
@@ -50,29 +89,42 @@ struct weir_pick_context {
  * for the first of them, meta[i * stride], whose message index is index + i * stride.
  *
  * Called once per burst, and again for what is left of it when an overflow policy broke in or for
- * what was held; allocates nothing, locks nothing, divides by no variable. State that
- * depends on how many packets were routed must be a function of `index`: a pick can be asked for
- * again when an overflow policy refused the packet.
+ * what was held; allocates nothing, locks nothing, divides by no variable. What depends on
+ * how many packets were routed is a function of `index`, or is taken back in `withdraw_picks`: a
+ * pick can be asked for again when an overflow policy refused the packet.
  *
- * @param out   position of each pick's worker, below ctx->n_routable
+ * @param out   position of each pick's worker, below ctx->n_routable, or WEIR_PICK_NONE
  * Caller: the dispatcher's own thread.
  */
 typedef void (*weir_pick_burst_fn)(struct weir_pick_context *ctx, const struct weir_meta *meta,
 	uint32_t n_picks, uint16_t *out);
+
+/**
+ * Takes back the last picks of the last call of pick_burst with this context: only the first
+ * `n_kept` were carried out.
+ * Caller: the dispatcher's own thread.
+ */
+typedef void (*weir_withdraw_picks_fn)(struct weir_pick_context *ctx, uint32_t n_kept);
 
 /** A strategy: constant, one per file. */
 struct weir_strategy {
 	const char *name;   /**< as the user types it: lower case and hyphens */
 	const char *help;   /**< one line */
 	uint32_t flags;	    /**< enum weir_strategy_flag */
-	size_t state_bytes; /**< per dispatcher, 0 if it keeps none */
+	size_t state_bytes; /**< per dispatcher and route, 0 if it keeps none */
+	/** Why a packet is dropped for which it finds no worker, with none routable too: an enum
+	 * weir_reason. 0: it always finds one, and with none routable losses rotate. */
+	uint8_t none_reason;
+	void *instance; /**< of a strategy that was loaded: its own; NULL otherwise */
 	/**
 	 * Makes the immutable table of a snapshot. NULL if there is none. Caller: control thread.
 	 * @return NULL with errno ENOMEM; freed with `release`
 	 */
-	void *(*prepare)(const struct weir_snapshot *snapshot);
+	void *(*prepare)(
+		const struct weir_strategy *strategy, const struct weir_snapshot *snapshot);
 	void (*release)(void *table); /**< frees a table; NULL exactly if `prepare` is */
 	weir_pick_burst_fn pick_burst;
+	weir_withdraw_picks_fn withdraw_picks; /**< NULL if it keeps nothing per pick */
 };
 
 /** Counts a pick in the mirror. What finds no room is not counted: it will not be lent. */

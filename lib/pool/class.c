@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Classes and routes: what the configuration says by name, checked, and turned into what a
+ * dispatcher goes by. Route 0 is the pool's own strategy; each class with one of its own adds one.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "pool.h"
+
+const struct weir_strategy *
+config_strategy_find(const struct weir_config *config, const char *name)
+{
+	for (uint32_t i = 0; name && i < config->n_strategies; i++) {
+		if (strcmp(config->strategies[i]->name, name) == 0)
+			return config->strategies[i];
+	}
+	return name ? weir_strategy_find(name) : NULL;
+}
+
+/* Begins an error about a field of a class, "classes[2].retries"; class 0 is the pool itself. */
+static void
+class_error_set(
+	struct weir_config_error *error, uint32_t class_id, const char *field, const char *value)
+{
+	char name[sizeof(error->field)];
+
+	snprintf(name, sizeof(name), "classes[%" PRIu32 "].%s", class_id - 1, field);
+	error_set(error, class_id > 0 ? name : field, value);
+}
+
+static int
+strategy_unknown(const struct weir_config *config, uint32_t class_id, const char *field,
+	const char *name, struct weir_config_error *error)
+{
+	const struct weir_strategy *strategy;
+
+	class_error_set(error, class_id, field, name);
+	for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
+		error_allow(error, strategy->name);
+	for (uint32_t i = 0; i < config->n_strategies; i++)
+		error_allow(error, config->strategies[i]->name);
+	return -EINVAL;
+}
+
+static int
+chunk_check(const struct weir_config *config, const struct weir_strategy *strategy,
+	struct weir_config_error *error)
+{
+	if (config->chunk == 1 || !(strategy->flags & WEIR_STRATEGY_OWNS_FLOWS))
+		return 0;
+	error_set_number(error, "chunk", config->chunk);
+	snprintf(error->allowed, sizeof(error->allowed),
+		"1 with %s: a chunk would mix flows of different owners", strategy->name);
+	return -EINVAL;
+}
+
+static int
+fallback_check(const struct weir_config *config, uint32_t class_id,
+	const struct weir_strategy *strategy, const char *name, struct weir_config_error *error)
+{
+	const struct weir_strategy *fallback;
+
+	if (!name)
+		return 0;
+	fallback = config_strategy_find(config, name);
+	if (!fallback)
+		return strategy_unknown(config, class_id, "fallback", name, error);
+	if (strategy && (strategy->flags & WEIR_STRATEGY_FINDS_NONE) &&
+		!(fallback->flags & (WEIR_STRATEGY_ALL_TARGETS | WEIR_STRATEGY_FINDS_NONE)))
+		return chunk_check(config, fallback, error);
+	class_error_set(error, class_id, "fallback", name);
+	error_allow(error, "one that always finds a worker, behind a strategy that may find none");
+	return -EINVAL;
+}
+
+/* Checks a strategy by name, with its fallback; class 0 is the pool itself. */
+static int
+strategy_check(const struct weir_config *config, uint32_t class_id, const char *name,
+	const char *fallback, struct weir_config_error *error)
+{
+	const struct weir_strategy *strategy = config_strategy_find(config, name);
+
+	if (!strategy && (name || class_id == 0))
+		return strategy_unknown(config, class_id, "strategy", name, error);
+	if (strategy && chunk_check(config, strategy, error) < 0)
+		return -EINVAL;
+	return fallback_check(config, class_id, strategy, fallback, error);
+}
+
+static int
+overflow_check(uint32_t class_id, const char *name, struct weir_config_error *error)
+{
+	const struct weir_overflow_policy *policy;
+
+	if (name ? weir_overflow_find(name) != NULL : class_id > 0)
+		return 0;
+	class_error_set(error, class_id, "overflow", name);
+	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
+		error_allow(error, policy->name);
+	return -EINVAL;
+}
+
+struct class_range {
+	const char *field;
+	uint64_t value;
+	uint64_t max;
+};
+
+static int
+class_ranges_check(
+	uint32_t class_id, const struct weir_class *class, struct weir_config_error *error)
+{
+	const struct class_range ranges[] = {
+		{ "action", class->action, WEIR_ACTION_DIVERT },
+		{ "admission", class->admission, WEIR_ADMISSION_COUNT - 1 },
+		{ "retries", class->retries, WEIR_WORKERS_MAX - 1 },
+		{ "police_pps", class->police_pps, WEIR_POLICE_PPS_MAX },
+		{ "police_burst", class->police_burst, class->police_pps > 0 ? INT32_MAX : 0 },
+	};
+	char value[24];
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		if (ranges[i].value <= ranges[i].max)
+			continue;
+		snprintf(value, sizeof(value), "%" PRIu64, ranges[i].value);
+		class_error_set(error, class_id, ranges[i].field, value);
+		snprintf(error->allowed, sizeof(error->allowed), "0 to %" PRIu64, ranges[i].max);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+config_classes_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	if (strategy_check(config, 0, config->strategy, config->fallback, error) < 0 ||
+		overflow_check(0, config->overflow, error) < 0)
+		return -EINVAL;
+	for (uint32_t i = 0; i < config->n_classes; i++) {
+		const struct weir_class *class = &config->classes[i];
+
+		if (strategy_check(config, i + 1, class->strategy, class->fallback, error) < 0 ||
+			overflow_check(i + 1, class->overflow, error) < 0 ||
+			class_ranges_check(i + 1, class, error) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static uint8_t
+route_add(struct weir_pool *pool, const char *strategy, const char *fallback)
+{
+	pool->route[pool->n_routes] = (struct weir_strategy_route) {
+		.strategy = config_strategy_find(&pool->config, strategy),
+		.fallback = config_strategy_find(&pool->config, fallback),
+	};
+	return (uint8_t)pool->n_routes++;
+}
+
+static struct pool_class
+class_resolve(struct weir_pool *pool, const struct weir_class *class)
+{
+	return (struct pool_class) {
+		.action = class->action,
+		.divert_port = class->divert_port,
+		.route = class->strategy ? route_add(pool, class->strategy, class->fallback) : 0,
+		.policy = class->overflow ? weir_overflow_find(class->overflow)
+					  : pool->class_of[0].policy,
+		.admission = class->admission,
+		.retries = class->retries,
+		.police_pps = class->police_pps,
+		.police_burst = class->police_burst,
+	};
+}
+
+void
+pool_classes_resolve(struct weir_pool *pool)
+{
+	const struct weir_config *config = &pool->config;
+
+	pool->n_routes = 0;
+	route_add(pool, config->strategy, config->fallback);
+	pool->class_of[0] = (struct pool_class) { .policy = weir_overflow_find(config->overflow) };
+	for (uint32_t i = 0; i < config->n_classes; i++)
+		pool->class_of[i + 1] = class_resolve(pool, &config->classes[i]);
+	/* A class that no rule has is treated like what no rule matched. */
+	for (uint32_t id = config->n_classes + 1; id < WEIR_CLASSES_MAX; id++)
+		pool->class_of[id] = pool->class_of[0];
+}
