@@ -12,6 +12,8 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_first,
 	&strategy_last,
 	&strategy_rendezvous,
+	&strategy_least_frequent,
+	&strategy_least_recent,
 };
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))

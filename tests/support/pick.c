@@ -9,7 +9,7 @@ pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, uint32_t n)
 	struct weir_snapshot *snapshot = &pick->snapshot;
 
 	*snapshot = (struct weir_snapshot) {
-		.version = 1,
+		.version = snapshot->version + 1,
 		.n_members = n,
 		.n_routable = n,
 		.n_routes = 1,
@@ -85,6 +85,21 @@ pick_destroy(struct pick *pick)
 }
 
 void
+pick_change_pool(struct pick *pick, const weir_worker_id *ids, uint32_t n)
+{
+	struct weir_pick_context *context = &pick->context;
+
+	if (pick->strategy->release)
+		pick->strategy->release((void *)(uintptr_t)pick->snapshot.route[0].table);
+	pick_set_snapshot(pick, ids, n);
+	context->table = pick->snapshot.route[0].table;
+	context->version = pick->snapshot.version;
+	context->n_routable = n;
+	pick_set_stride(pick, context->stride);
+	pick_set_index(pick, context->index);
+}
+
+void
 pick_set_index(struct pick *pick, uint64_t index)
 {
 	pick->context.index = index;
@@ -124,6 +139,30 @@ pick_at(struct pick *pick, uint64_t index)
 	pick_set_index(pick, index);
 	pick_burst(pick, 1);
 	return pick->out[0];
+}
+
+void
+pick_withdraw(struct pick *pick, uint32_t n, uint32_t n_kept)
+{
+	struct weir_pick_context *context = &pick->context;
+
+	pick->strategy->withdraw_picks(context, n_kept);
+	pick_set_index(pick, context->index - (uint64_t)(n - n_kept) * context->stride);
+}
+
+weir_worker_id
+pick_for_class(struct pick *pick, uint8_t class_id)
+{
+	pick->meta[0].class_id = class_id;
+	pick_burst(pick, 1);
+	return pick->snapshot.routable[pick->out[0]];
+}
+
+void
+pick_assert_class(struct pick *pick, uint8_t class_id, const weir_worker_id *expected, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(pick_for_class(pick, class_id), expected[i]);
 }
 
 void

@@ -28,6 +28,9 @@ struct pick *pick_create_for(const char *name, const weir_worker_id *ids, uint32
 
 void pick_destroy(struct pick *pick);
 
+/* The next snapshot: the `n` workers of `ids`, in that order. */
+void pick_change_pool(struct pick *pick, const weir_worker_id *ids, uint32_t n);
+
 /* Sets the message index and what follows from it. */
 void pick_set_index(struct pick *pick, uint64_t index);
 
@@ -39,6 +42,20 @@ void pick_freeze(struct pick *pick, const uint32_t *depth);
 
 /* Picks `n` times into `out` and moves the index on. Every pick must be routable. */
 void pick_burst(struct pick *pick, uint32_t n);
+
+/* Takes back all but the first `n_kept` of the `n` picks of the last pick_burst. */
+void pick_withdraw(struct pick *pick, uint32_t n, uint32_t n_kept);
+
+/* Picks for one packet of a class. Returns the worker. */
+weir_worker_id pick_for_class(struct pick *pick, uint8_t class_id);
+
+/* Asserts that the next single picks for a class are the workers of `expected`. */
+void pick_assert_class(
+	struct pick *pick, uint8_t class_id, const weir_worker_id *expected, uint32_t n);
+
+#define assert_class_picks(pick, class_id, ...)                                     \
+	pick_assert_class(pick, class_id, (const weir_worker_id[]) { __VA_ARGS__ }, \
+		sizeof((const weir_worker_id[]) { __VA_ARGS__ }) / sizeof(weir_worker_id))
 
 /* Picks for the packet at `index` alone. */
 uint16_t pick_at(struct pick *pick, uint64_t index);

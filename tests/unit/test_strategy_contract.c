@@ -47,6 +47,7 @@ input_fill(struct input *in, struct test_random *random)
 		in->meta[i].bucket = (uint16_t)test_random_next(random);
 		in->meta[i].hash = (uint64_t)in->meta[i].bucket << 48;
 		in->meta[i].length = test_random_below(random, 9000);
+		in->meta[i].class_id = (uint8_t)test_random_below(random, WEIR_CLASSES_MAX);
 	}
 }
 
@@ -374,6 +375,40 @@ picks_depend_on_nothing_that_is_not_declared(void **state)
 	for_all(__func__, 8, check_declared);
 }
 
+/* Picks that were taken back leave no trace in those that follow. */
+static void
+check_withdrawn(struct pick *pick, struct input *in, struct test_random *random)
+{
+	const uint32_t n_kept = test_random_below(random, in->n_picks + 1);
+	uint16_t whole[WEIR_BURST_MAX];
+
+	if (!pick->strategy->withdraw_picks)
+		return;
+	pick_run(pick, in);
+	memcpy(whole, pick->out, sizeof(whole));
+	pick->strategy->withdraw_picks(&pick->context, n_kept);
+	/* The mirror is the dispatcher's to restore. */
+	memcpy(pick->depth, in->depth, pick->context.n_routable * sizeof(uint32_t));
+	memcpy(pick->room, in->room, pick->context.n_routable * sizeof(uint32_t));
+	if (pick->strategy->flags & WEIR_STRATEGY_READS_DEPTH) {
+		for (uint32_t i = 0; i < n_kept; i++)
+			weir_pick_count(&pick->context, whole[i]);
+	}
+	memset(pick->out, 0xff, sizeof(pick->out));
+	pick_set_index(pick, in->index + (uint64_t)n_kept * in->stride);
+	pick->strategy->pick_burst(&pick->context, &pick->meta[n_kept * in->stride],
+		in->n_picks - n_kept, &pick->out[n_kept]);
+	assert_memory_equal(
+		&pick->out[n_kept], &whole[n_kept], (WEIR_BURST_MAX - n_kept) * sizeof(whole[0]));
+}
+
+static void
+withdrawn_picks_are_picked_again(void **state)
+{
+	(void)state;
+	for_all(__func__, 8, check_withdrawn);
+}
+
 int
 main(void)
 {
@@ -392,6 +427,7 @@ main(void)
 		cmocka_unit_test(a11_a_burst_picks_as_its_packets_would_one_by_one),
 		cmocka_unit_test(a11_picks_are_the_same_for_all_burst_sizes_from_1_to_256),
 		cmocka_unit_test(picks_depend_on_nothing_that_is_not_declared),
+		cmocka_unit_test(withdrawn_picks_are_picked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
