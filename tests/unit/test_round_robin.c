@@ -211,6 +211,33 @@ chunk_moves_the_rotation_on_by_its_length(void **state)
 	rig_destroy(rig);
 }
 
+/* XB1, XB2: one dispatcher, one index, so no slot is doubled or skipped. */
+static void
+x3_three_workers_get_a_million_each_of_any_three_million_packets(void **state)
+{
+	static const uint64_t starts[] = { 0, 1, 42, 999999, 1000001, UINT64_C(1) << 40 };
+
+	(void)state;
+	for (size_t s = 0; s < ARRAY_LENGTH(starts); s++) {
+		struct pick *pick = pick_create("round-robin", 3);
+		uint32_t share[3] = { 0 };
+		uint32_t n_out_of_turn = 0;
+
+		pick_set_index(pick, starts[s]);
+		for (uint32_t done = 0; done < 3000000; done += 250) {
+			pick_burst(pick, 250);
+			for (uint32_t i = 0; i < 250; i++) {
+				share[pick->out[i]]++;
+				n_out_of_turn += pick->out[i] != (starts[s] + done + i) % 3;
+			}
+		}
+		assert_int_equal(n_out_of_turn, 0);
+		for (uint32_t position = 0; position < 3; position++)
+			assert_in_range(share[position], 999999, 1000001);
+		pick_destroy(pick);
+	}
+}
+
 int
 main(void)
 {
@@ -228,6 +255,7 @@ main(void)
 		cmocka_unit_test(a2_index_wraps_at_2_to_the_32_without_a_seam),
 		cmocka_unit_test(chunk_sends_runs_and_counts_every_packet),
 		cmocka_unit_test(chunk_moves_the_rotation_on_by_its_length),
+		cmocka_unit_test(x3_three_workers_get_a_million_each_of_any_three_million_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
