@@ -54,7 +54,7 @@ header_print(const struct run *run, FILE *out)
 {
 	char ratio[TEXT_BYTES];
 
-	fprintf(out, "%-14s%-10s%8s%7s", "subject", "situation", "workers", "chunk");
+	fprintf(out, "%-16s%-10s%8s%7s", "subject", "situation", "workers", "chunk");
 	for (uint32_t f = 0; f < run->n_figures; f++)
 		fprintf(out, "%*s", FIGURE_COLUMNS, run->command->figures[f].heading);
 	if (has_baseline(run)) {
@@ -90,7 +90,7 @@ row_print(const struct run *run, uint32_t i, FILE *out)
 	const struct bench_case *test = &run->plan->cases[i];
 	int rc = 0;
 
-	fprintf(out, "%-14s%-10s", test->subject, test->situation);
+	fprintf(out, "%-16s%-10s", test->subject, test->situation);
 	if (test->workers > 0)
 		fprintf(out, "%8u%7u", test->workers, test->chunk);
 	else
