@@ -56,16 +56,21 @@ struct drop_list {
 	struct weir_verdict verdicts[WEIR_BURST_MAX];
 };
 
-/* A packet that must wait: no worker's id, and below the numbers that plan.c uses for picks. */
+/* A packet that must wait: no worker's id, and no place in plan.position. */
 #define PLAN_HOLD ((uint16_t)0x7fff)
 
 /* Where each packet of the burst at hand goes. */
 struct plan {
 	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or PLAN_HOLD */
-	bool asked[WEIR_BURST_MAX];	 /* by packet: the strategy was asked for it (order flow) */
+	uint8_t asked[WEIR_BURST_MAX]; /* by packet: 1 if the strategy was asked for it (order flow)
+					*/
 	uint32_t n_asked;
-	uint16_t position[WEIR_BURST_MAX];	   /* by packet that asked: the answer */
+	uint32_t n_again;
+	/* By packet that asked: the answer; from WEIR_BURST_MAX on, by packet that follows a pin.
+	 */
+	uint16_t position[2 * WEIR_BURST_MAX];
 	uint16_t pick[WEIR_BURST_MAX];		   /* by chunk: the strategy's words */
+	uint16_t again[WEIR_BURST_MAX];		   /* picks of packets behind the one that asked */
 	struct weir_meta metadata[WEIR_BURST_MAX]; /* of the packets that ask, in one piece */
 };
 
