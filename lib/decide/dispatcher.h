@@ -74,6 +74,22 @@ struct plan {
 	struct weir_meta metadata[WEIR_BURST_MAX]; /* of the packets that ask, in one piece */
 };
 
+/* What the packets in the hold wait for: see hold_is_due(). */
+struct hold_wait {
+	struct bitset pinned; /* workers that the pins of held buckets name */
+	bool refused;	      /* one found no room, and those behind it were not looked at */
+};
+
+/*
+ * What has happened that may free held packets. It counts from the last look at the hold, so from
+ * before the plan of whatever went in since: what comes home in mid-burst is not missed.
+ */
+struct hold_news {
+	struct bitset finished; /* workers whose packets came home */
+	bool mirror;		/* a depth or the room of a lane changed */
+	bool all;		/* anything may go: another pool, a reclaim, packets from outside */
+};
+
 struct weir_dispatcher {
 	/* Fixed at creation. */
 	struct weir_pool *pool;
@@ -117,8 +133,9 @@ struct weir_dispatcher {
 	struct lane_post posts[WEIR_BURST_MAX];
 
 	struct hold hold;
-	bool hold_due; /* since the last pass over the hold, what waits in it may have become free
-			*/
+	struct hold_wait hold_wait;
+	struct hold_news hold_news;
+	uint64_t n_hold_passes;
 	struct area state_area; /* the strategy's own */
 	struct area pin_area;	/* pins[], last_ns[] */
 	struct plan plan;
