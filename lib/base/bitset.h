@@ -37,6 +37,12 @@ bitset_add_all(struct bitset *set, const struct bitset *other)
 		set->word[i] |= other->word[i];
 }
 
+static inline bool
+bitset_is_empty(const struct bitset *set)
+{
+	return (set->word[0] | set->word[1] | set->word[2] | set->word[3]) == 0;
+}
+
 /* Whether the two have a member in common. */
 static inline bool
 bitset_meets(const struct bitset *set, const struct bitset *other)

@@ -177,7 +177,7 @@ followers_place(struct weir_dispatcher *dispatcher, const struct dispatch_state 
  */
 static inline __attribute__((always_inline)) uint32_t
 sources_find(struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
-	const bool may_be_plain)
+	const bool may_be_plain, const bool may_be_out)
 {
 	const struct lane_producer *const lanes = dispatcher->lane;
 	const struct weir_meta *const meta = state->burst->meta;
@@ -195,8 +195,10 @@ sources_find(struct weir_dispatcher *dispatcher, const struct dispatch_state *st
 
 		plan->position[follows] = (uint16_t)worker;
 		if (may_be_plain && likely(pin_word_is_plain(word))) {
-			const uint64_t follow = -(uint64_t)pin_stamp_is_out(
-				pin_word_stamp(word), lanes[worker].harvested, lanes[worker].tail);
+			const bool out =
+				may_be_out && pin_stamp_is_out(pin_word_stamp(word),
+						      lanes[worker].harvested, lanes[worker].tail);
+			const uint64_t follow = -(uint64_t)out;
 
 			pin->word = word ^ (pin_word_picking(word, n_picks) & ~follow);
 			plan->target[i] =
@@ -236,15 +238,25 @@ sources_resolve(struct weir_dispatcher *dispatcher, const struct dispatch_state 
 	}
 }
 
-/* Order flow: a packet follows its bucket's pin; what has none asks. */
+/*
+ * Order flow: a packet follows its bucket's pin; what has none asks. What a burst's pins can be is
+ * settled once per burst, and the loop made for each case.
+ */
 static void
 plan_follow(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
 	/* Where buckets may stick, or what is planned is held itself, no pin is plain. */
 	const bool may_be_plain = !state->from_hold && dispatcher->sticky_ns == 0;
-	const uint32_t n_picks = may_be_plain ? sources_find(dispatcher, state, true)
-					      : sources_find(dispatcher, state, false);
+	/* With all packets at home, and none of this burst lent yet, no bucket is out. */
+	const bool may_be_out = state->next > 0 || !bitset_is_empty(&dispatcher->outstanding);
+	uint32_t n_picks;
 
+	if (unlikely(!may_be_plain))
+		n_picks = sources_find(dispatcher, state, false, true);
+	else if (may_be_out)
+		n_picks = sources_find(dispatcher, state, true, true);
+	else
+		n_picks = sources_find(dispatcher, state, true, false);
 	if (dispatcher->reads_metadata)
 		metadata_gather(dispatcher, state);
 	strategy_ask(dispatcher, dispatcher->plan.metadata, n_picks);
