@@ -37,6 +37,23 @@ bitset_add_all(struct bitset *set, const struct bitset *other)
 		set->word[i] |= other->word[i];
 }
 
+static inline bool
+bitset_is_empty(const struct bitset *set)
+{
+	return (set->word[0] | set->word[1] | set->word[2] | set->word[3]) == 0;
+}
+
+/* Whether the two have a member in common. */
+static inline bool
+bitset_meets(const struct bitset *set, const struct bitset *other)
+{
+	uint64_t common = 0;
+
+	for (uint32_t i = 0; i < BITSET_WORDS; i++)
+		common |= set->word[i] & other->word[i];
+	return common != 0;
+}
+
 /* Takes the lowest id of word `w` out of `*bits`, which must not be 0. */
 static inline uint32_t
 bitset_pop(uint64_t *bits, uint32_t w)

@@ -95,12 +95,15 @@ uint32_t
 weir_harvest(struct weir_dispatcher *dispatcher)
 {
 	uint32_t finished;
+	bool due;
 
 	mirror_sync(dispatcher);
 	dispatcher->reread = (struct bitset) { 0 };
 	finished = harvest_pass(dispatcher);
-	/* What is held waits for packets to come home or for another pool: else nothing changes. */
-	if (unlikely(hold_count(&dispatcher->hold) > 0) && dispatcher->hold_due)
+	due = unlikely(hold_count(&dispatcher->hold) > 0) && hold_is_due(dispatcher);
+	/* Before the pass: what comes home during it is news to what was planned by then. */
+	dispatcher->hold_news = (struct hold_news) { 0 };
+	if (due)
 		hold_pass(dispatcher);
 	return finished;
 }

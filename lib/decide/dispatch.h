@@ -95,6 +95,9 @@ void drops_finish(struct weir_dispatcher *dispatcher);
 /* Puts one packet into the hold. Returns false if that is full. */
 bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i);
 
+/* Whether a pass over the hold, which is not empty, could find a packet that may go. */
+bool hold_is_due(const struct weir_dispatcher *dispatcher);
+
 /* Dispatches what is held and may go, oldest first; what may not keeps its place in line. */
 void hold_pass(struct weir_dispatcher *dispatcher);
 

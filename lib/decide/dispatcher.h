@@ -56,17 +56,38 @@ struct drop_list {
 	struct weir_verdict verdicts[WEIR_BURST_MAX];
 };
 
-/* A packet that must wait: no worker's id, and below the numbers that plan.c uses for picks. */
+/* A packet that must wait: no worker's id, and no place in plan.position. */
 #define PLAN_HOLD ((uint16_t)0x7fff)
 
 /* Where each packet of the burst at hand goes. */
 struct plan {
 	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or PLAN_HOLD */
-	bool asked[WEIR_BURST_MAX];	 /* by packet: the strategy was asked for it (order flow) */
+	uint8_t asked[WEIR_BURST_MAX]; /* by packet: 1 if the strategy was asked for it (order flow)
+					*/
 	uint32_t n_asked;
-	uint16_t position[WEIR_BURST_MAX];	   /* by packet that asked: the answer */
+	uint32_t n_again;
+	/* By packet that asked: the answer; from WEIR_BURST_MAX on, by packet that follows a pin.
+	 */
+	uint16_t position[2 * WEIR_BURST_MAX];
 	uint16_t pick[WEIR_BURST_MAX];		   /* by chunk: the strategy's words */
+	uint16_t again[WEIR_BURST_MAX];		   /* picks of packets behind the one that asked */
 	struct weir_meta metadata[WEIR_BURST_MAX]; /* of the packets that ask, in one piece */
+};
+
+/* What the packets in the hold wait for: see hold_is_due(). */
+struct hold_wait {
+	struct bitset pinned; /* workers that the pins of held buckets name */
+	bool refused;	      /* one found no room, and those behind it were not looked at */
+};
+
+/*
+ * What has happened that may free held packets. It counts from the last look at the hold, so from
+ * before the plan of whatever went in since: what comes home in mid-burst is not missed.
+ */
+struct hold_news {
+	struct bitset finished; /* workers whose packets came home */
+	bool mirror;		/* a depth or the room of a lane changed */
+	bool all;		/* anything may go: another pool, a reclaim, packets from outside */
 };
 
 struct weir_dispatcher {
@@ -112,8 +133,9 @@ struct weir_dispatcher {
 	struct lane_post posts[WEIR_BURST_MAX];
 
 	struct hold hold;
-	bool hold_due; /* since the last pass over the hold, what waits in it may have become free
-			*/
+	struct hold_wait hold_wait;
+	struct hold_news hold_news;
+	uint64_t n_hold_passes;
 	struct area state_area; /* the strategy's own */
 	struct area pin_area;	/* pins[], last_ns[] */
 	struct plan plan;

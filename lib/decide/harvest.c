@@ -84,7 +84,6 @@ lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harve
 		lane->harvested += n;
 	}
 	sums->finished += total;
-	dispatcher->hold_due |= total > 0;
 	return total;
 }
 
@@ -109,17 +108,6 @@ others_backlog(const struct weir_dispatcher *dispatcher, weir_worker_id id)
 				dispatcher, outstanding, progress_in_process(word));
 	}
 	return sum;
-}
-
-static void
-others_refresh(struct weir_dispatcher *dispatcher, weir_worker_id id)
-{
-	struct lane_producer *lane = &dispatcher->lane[id];
-	const uint32_t before = lane->others;
-
-	lane->others = others_backlog(dispatcher, id);
-	/* A held packet that found its worker full may now be picked for this one. */
-	dispatcher->hold_due |= lane->others < before;
 }
 
 /* Takes over what the worker's progress word says (edge E2). A word out of range is not believed:
@@ -160,14 +148,21 @@ worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct har
 {
 	struct lane_producer *lane = &dispatcher->lane[id];
 	const uint32_t deepest = lane_depth(dispatcher, lane);
+	uint32_t finished;
 
 	/* Own hand-overs have been added since the last reading: now is the depth's peak. */
 	if (deepest > lane->max_depth)
 		lane->max_depth = deepest;
 	progress_accept(dispatcher, id);
 	if (dispatcher->n_dispatchers > 1)
-		others_refresh(dispatcher, id);
-	worker_record(dispatcher, id, lane_harvest(dispatcher, id, sums));
+		lane->others = others_backlog(dispatcher, id);
+	finished = lane_harvest(dispatcher, id, sums);
+	if (finished > 0)
+		bitset_add(&dispatcher->hold_news.finished, id);
+	/* A depth also changes by what others have there and, where only the queued count, by what
+	 * is in process. */
+	dispatcher->hold_news.mirror |= finished > 0 || lane_depth(dispatcher, lane) != deepest;
+	worker_record(dispatcher, id, finished);
 	if (lane_occupied(lane) == 0)
 		bitset_remove(&dispatcher->outstanding, id);
 	mirror_restore(dispatcher, id);
@@ -295,7 +290,7 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	lane->capacity = 0;
 	atomic_store_explicit(&dispatcher->pool->reclaimed[worker], true, memory_order_relaxed);
 	bitset_remove(&dispatcher->outstanding, worker);
-	dispatcher->hold_due = true;
+	dispatcher->hold_news.all = true;
 	counter_add(&dispatcher->tally.ended, n);
 	counter_add(&dispatcher->tally.dropped[reason], n);
 	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);

@@ -33,36 +33,51 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 
 	if (hold_push(&dispatcher->hold, &one) == 0)
 		return false;
-	if (dispatcher->pins)
-		dispatcher->pins[burst->meta[i].bucket].held++;
+	if (dispatcher->pins) {
+		struct pin *pin = &dispatcher->pins[burst->meta[i].bucket];
+
+		pin->held++;
+		bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
+	}
 	held_count(dispatcher);
 	return true;
 }
 
-/* An entry keeps its place: it goes round the ring once per pass, as all that stay do. */
+/* An entry stays: it keeps its place in line, and so do those of its bucket behind it. */
 static void
-entry_stay(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i)
+entry_stay(struct weir_dispatcher *dispatcher, uint32_t bucket)
 {
-	const struct weir_burst one = burst_of_one(burst, i);
+	struct pin *pin;
 
-	if (dispatcher->pins)
-		dispatcher->pins[burst->meta[i].bucket].flags |= PIN_STAYED;
-	hold_push(&dispatcher->hold, &one);
+	if (!dispatcher->pins)
+		return;
+	pin = &dispatcher->pins[bucket];
+	pin->flags |= PIN_STAYED;
+	bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 }
 
-/* Takes the hold's oldest packets out of it once they were routed; those that stay go back. */
-static void
-entries_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+/*
+ * Once the entries from number `first` on were routed: those that stay close ranks behind the
+ * `n_kept` before them. Returns how many have stayed by now. The line does not move otherwise: runs
+ * of entries end where the ring does, and what a pass can do must not depend on earlier passes.
+ */
+static uint32_t
+entries_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
+	uint32_t first, uint32_t n_kept)
 {
 	const struct weir_burst *burst = state->burst;
 
-	hold_pop(&dispatcher->hold, burst->n);
 	for (uint32_t i = 0; i < burst->n; i++) {
-		if (i >= state->next || dispatcher->plan.target[i] == PLAN_HOLD)
-			entry_stay(dispatcher, burst, i);
-		else if (dispatcher->pins)
-			dispatcher->pins[burst->meta[i].bucket].held--;
+		const uint32_t bucket = burst->meta[i].bucket;
+
+		if (i >= state->next || dispatcher->plan.target[i] == PLAN_HOLD) {
+			entry_stay(dispatcher, bucket);
+			hold_move(&dispatcher->hold, first + i, n_kept++);
+		} else if (dispatcher->pins) {
+			dispatcher->pins[bucket].held--;
+		}
 	}
+	return n_kept;
 }
 
 /* The marks of a pass are of that pass only. */
@@ -76,27 +91,60 @@ stayed_clear(struct weir_dispatcher *dispatcher)
 			(uint8_t)~PIN_STAYED;
 }
 
+/*
+ * The causes for which a packet is held, and what ends each. No wake-up is missed: a pass while
+ * none of this has happened would plan as the last one did, and leave everything where it is.
+ *
+ *   its bucket is out at a worker that is not routable,   that worker's packets come home, or are
+ *   or not the owner: only then does a plan say "wait"    reclaimed; another pool
+ *   a packet of its bucket is before it in the hold       whatever ends that one's wait: the pin,
+ *                                                         and so the worker waited for, is one
+ *   it found no room (policy reject), or is behind one    a change of depth or room, of whichever
+ *   that did not                                          worker: any may be picked next. Also the
+ *                                                         pass's own hand-overs: they shift bursts
+ *                                                         and chunks for what is left
+ *   it came from outside and was never planned            the next look
+ *
+ * A bucket with packets in the hold gets no lends but from there: its pin names the same worker
+ * until it goes. A further cause gets its row here, its mark in struct hold_wait where an entry
+ * goes in or stays, and its news.
+ */
+bool
+hold_is_due(const struct weir_dispatcher *dispatcher)
+{
+	const struct hold_wait *wait = &dispatcher->hold_wait;
+	const struct hold_news *news = &dispatcher->hold_news;
+
+	return news->all || (wait->refused && news->mirror) ||
+	       bitset_meets(&wait->pinned, &news->finished);
+}
+
 void
 hold_pass(struct weir_dispatcher *dispatcher)
 {
-	uint32_t left = hold_count(&dispatcher->hold);
+	struct hold *hold = &dispatcher->hold;
+	const uint32_t n = hold_count(hold);
+	uint32_t n_kept = 0;
 	bool refused = false;
 
-	dispatcher->hold_due = false;
-	while (left > 0) {
-		const uint32_t max = left < dispatcher->burst ? left : dispatcher->burst;
-		const struct weir_burst burst = hold_front(&dispatcher->hold, max);
+	dispatcher->n_hold_passes++;
+	dispatcher->hold_wait = (struct hold_wait) { 0 };
+	for (uint32_t first = 0; first < n;) {
+		const struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
 		struct dispatch_state state = {
 			.burst = &burst, .data = burst.data, .from_hold = true
 		};
 
-		/* After a refusal the rest goes round untouched, so that the order stays. */
+		/* After a refusal the rest stays untouched, in its order. */
 		if (!refused)
 			refused = burst_route(dispatcher, &state) < burst.n;
-		entries_settle(dispatcher, &state);
-		left -= burst.n;
+		n_kept = entries_settle(dispatcher, &state, first, n_kept);
+		first += burst.n;
 	}
+	hold_keep(hold, n_kept);
 	stayed_clear(dispatcher);
+	dispatcher->hold_wait.refused = refused;
+	dispatcher->hold_news.mirror |= n_kept != n;
 	held_count(dispatcher);
 }
 
@@ -106,7 +154,7 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 	assert(burst->n <= dispatcher->burst);
 	counter_add(&dispatcher->tally.received, burst->n);
 	/* Whatever they were refused for may have changed before they came here. */
-	dispatcher->hold_due = true;
+	dispatcher->hold_news.all = true;
 	for (uint32_t i = 0; i < burst->n; i++) {
 		if (!hold_add(dispatcher, burst, i))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
@@ -133,7 +181,7 @@ weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason)
 	uint32_t dropped = 0;
 
 	while (hold_count(&dispatcher->hold) > 0) {
-		const struct weir_burst burst = hold_front(&dispatcher->hold, WEIR_BURST_MAX);
+		const struct weir_burst burst = hold_run(&dispatcher->hold, 0, WEIR_BURST_MAX);
 
 		for (uint32_t i = 0; i < burst.n; i++) {
 			drop_add(dispatcher, burst.packets[i], WEIR_WORKER_NONE, (uint8_t)reason);
@@ -144,6 +192,7 @@ weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason)
 		hold_pop(&dispatcher->hold, burst.n);
 		dropped += burst.n;
 	}
+	dispatcher->hold_wait = (struct hold_wait) { 0 };
 	held_count(dispatcher);
 	return dropped;
 }

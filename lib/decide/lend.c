@@ -65,18 +65,27 @@ packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	return RUN_DONE;
 }
 
-static inline void
-pin_set(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id,
-	uint32_t stamp)
+/* Points the pin to where its bucket's packet went. Returns whether that was a move. */
+static inline bool
+pin_set(struct pin *pin, weir_worker_id id, uint32_t stamp)
 {
-	struct pin *pin = &dispatcher->pins[meta->bucket];
+	const uint64_t was = pin->word;
 
-	dispatcher->n_moves += (pin->flags & PIN_KNOWN) && pin->worker != id;
-	pin->stamp = stamp;
-	pin->worker = (uint8_t)id;
-	pin->flags = (uint8_t)((pin->flags & ~(PIN_PICKED | PIN_STUCK)) | PIN_KNOWN);
-	if (dispatcher->last_ns && (int64_t)(meta->time_ns - dispatcher->last_ns[meta->bucket]) > 0)
-		dispatcher->last_ns[meta->bucket] = meta->time_ns;
+	pin->word = pin_word_lent(was, id, stamp);
+	return pin_word_moved(was, pin->word);
+}
+
+/* Notes when the buckets of the packets from `first` up to `end` were last heard of. */
+static void
+arrivals_note(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, uint32_t first,
+	uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		uint64_t *last_ns = &dispatcher->last_ns[meta[i].bucket];
+
+		if ((int64_t)(meta[i].time_ns - *last_ns) > 0)
+			*last_ns = meta[i].time_ns;
+	}
 }
 
 /* Tells the caller which worker each packet was charged to, the refused one included. */
@@ -97,23 +106,34 @@ target_has_room(const struct weir_dispatcher *dispatcher, uint16_t target)
 	return likely(target != PLAN_HOLD) && likely(lane_room(&dispatcher->lane[target]) > 0);
 }
 
-/* Lends packet by packet, up to the first that cannot be lent at once. */
-static void
-packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+/*
+ * Lends packet by packet, up to the first that cannot be lent at once. Inlined once with pins and
+ * once without: the loop is the hottest there is. What it reads is in locals, since its stores
+ * could change the originals as far as the compiler knows.
+ */
+static inline __attribute__((always_inline)) void
+packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, struct pin *pins)
 {
-	const struct weir_burst *burst = state->burst;
-	const uint16_t *target = dispatcher->plan.target;
+	const struct weir_burst burst = *state->burst;
+	const uint16_t *const target = dispatcher->plan.target;
+	struct lane_producer *const lanes = dispatcher->lane;
+	void *const *const data = state->data;
 	struct lane_post *post = &dispatcher->posts[dispatcher->n_posts];
+	uint64_t n_moves = 0;
 	uint32_t i;
 
-	for (i = state->next; i < burst->n && target_has_room(dispatcher, target[i]); i++) {
-		struct lane_producer *lane = &dispatcher->lane[target[i]];
+	for (i = state->next; i < burst.n && target[i] != PLAN_HOLD; i++) {
+		struct lane_producer *lane = &lanes[target[i]];
+		const weir_worker_id id = target[i];
 
-		lane_stage(lane, &burst->packets[i], &state->data[i], &burst->meta[i], 1, post++);
-		bitset_add(&state->touched, target[i]);
-		if (dispatcher->pins)
-			pin_set(dispatcher, &burst->meta[i], target[i], lane->tail);
+		if (unlikely(lane_room(lane) == 0))
+			break;
+		lane_stage(lane, &burst.packets[i], &data[i], &burst.meta[i], 1, post++);
+		bitset_add(&state->touched, id);
+		if (pins)
+			n_moves += pin_set(&pins[burst.meta[i].bucket], id, lane->tail);
 	}
+	dispatcher->n_moves += n_moves;
 	dispatcher->n_posts += i - state->next;
 	state->next = i;
 }
@@ -153,10 +173,27 @@ runs_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		dispatcher->n_posts += n;
 		bitset_add(&state->touched, target[i]);
 		for (uint32_t k = i; dispatcher->pins && k < i + n; k++)
-			pin_set(dispatcher, &burst->meta[k], target[k], ++stamp);
+			dispatcher->n_moves += pin_set(
+				&dispatcher->pins[burst->meta[k].bucket], target[k], ++stamp);
 		i += n;
 	}
 	state->next = i;
+}
+
+/* Lends up to the first packet that cannot be lent at once. */
+static void
+plan_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const uint32_t first = state->next;
+
+	if (dispatcher->chunk > 1)
+		runs_lend(dispatcher, state);
+	else if (dispatcher->pins)
+		packets_lend(dispatcher, state, dispatcher->pins);
+	else
+		packets_lend(dispatcher, state, NULL);
+	if (unlikely(dispatcher->last_ns != NULL))
+		arrivals_note(dispatcher, state->burst->meta, first, state->next);
 }
 
 /* The packet at hand cannot be lent at once: it waits, or its lane is full. */
@@ -179,10 +216,7 @@ plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	enum run_end run = RUN_DONE;
 
 	while (state->next < state->burst->n && run == RUN_DONE) {
-		if (dispatcher->chunk == 1)
-			packets_lend(dispatcher, state);
-		else
-			runs_lend(dispatcher, state);
+		plan_lend(dispatcher, state);
 		if (unlikely(state->next < state->burst->n))
 			run = packet_settle(dispatcher, state);
 	}

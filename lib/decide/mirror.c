@@ -21,7 +21,7 @@ mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	const uint32_t divisor = rotation_divisor(snapshot);
 
 	dispatcher->snapshot = snapshot;
-	dispatcher->hold_due = true;
+	dispatcher->hold_news.all = true;
 	dispatcher->rotation_by = fastmod_make(divisor);
 	pick->table = snapshot->route[0].table;
 	pick->routable = snapshot->routable;

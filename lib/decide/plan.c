@@ -11,9 +11,6 @@
  */
 #include "dispatch.h"
 
-/* While it is planned, a target of this and above stands for a pick: the number is added. */
-#define TARGET_PICK 0x8000u
-
 static uint32_t
 picks_needed(const struct weir_dispatcher *dispatcher, uint32_t n)
 {
@@ -87,67 +84,183 @@ follower_count(struct weir_dispatcher *dispatcher, uint32_t position)
 	dispatcher->room[position] -= one;
 }
 
-/* The target of one packet, or the number of the pick that it takes part in. */
+/*
+ * While a burst is planned, a packet's target is its source: the place in plan->position where the
+ * answer for it is or will be. Picks come first, by number, from here on packets that follow pins.
+ */
+#define SOURCE_FOLLOWERS WEIR_BURST_MAX
+
+/* Marks the pin: its bucket takes part in pick number `n_picks`, the next one. */
 static inline uint16_t
-packet_plan(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold)
+pick_open(struct pin *pin, uint32_t n_picks)
+{
+	pin->flags |= PIN_PICKED;
+	pin->stamp = n_picks;
+	return (uint16_t)n_picks;
+}
+
+/*
+ * The source of a packet whose pin is not plain: it has packets in the hold or
+ * before this one in the burst, its worker is not routable, or it may stick.
+ */
+static __attribute__((noinline)) uint16_t
+packet_consider(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
+	uint32_t n_picks, uint32_t follows)
 {
 	struct pin *pin = &dispatcher->pins[meta->bucket];
-	struct plan *plan = &dispatcher->plan;
-	const bool out = pin_is_out(dispatcher, pin);
 
 	if (pin->flags & PIN_PICKED)
-		return (uint16_t)(TARGET_PICK + pin->stamp);
-	if (unlikely(pin_waits(pin, from_hold)))
+		return (uint16_t)pin->stamp;
+	if (pin_waits(pin, from_hold))
 		return PLAN_HOLD;
-	if (out || unlikely(pin_sticks(dispatcher, pin, meta))) {
-		const uint16_t position = dispatcher->snapshot->position[pin->worker];
-
-		if (unlikely(position == WEIR_WORKER_NONE))
-			return PLAN_HOLD;
-		follower_count(dispatcher, position);
-		return pin->worker;
-	}
-	pin->flags |= PIN_PICKED;
-	pin->stamp = plan->n_asked;
-	if (dispatcher->reads_metadata)
-		plan->metadata[plan->n_asked] = *meta;
-	return (uint16_t)(TARGET_PICK + plan->n_asked++);
+	if (!pin_is_out(dispatcher, pin) && !pin_sticks(dispatcher, pin, meta))
+		return pick_open(pin, n_picks);
+	return (uint16_t)follows;
 }
 
-/* Puts workers in the place of pick numbers; the first packet of each pick is the one that asked.
- */
+/* Gathers the metadata of the packets that ask, for strategies that look at it. */
 static void
-picks_resolve(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+metadata_gather(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
 	struct plan *plan = &dispatcher->plan;
-	uint32_t n_seen = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = state->next; i < state->burst->n; i++) {
-		const uint32_t pick = plan->target[i] - TARGET_PICK;
-
-		plan->asked[i] = false;
-		if (plan->target[i] < TARGET_PICK)
-			continue;
-		plan->asked[i] = pick == n_seen;
-		if (pick == n_seen)
-			n_seen++;
-		else
-			follower_count(dispatcher, plan->position[pick]);
-		plan->target[i] = dispatcher->snapshot->routable[plan->position[pick]];
+		if (plan->asked[i])
+			plan->metadata[n++] = state->burst->meta[i];
 	}
 }
 
-/* Order flow: a packet follows its bucket's pin; what has none asks. */
+/* Packets whose worker turns out not to be routable wait. */
+static void
+followers_hold(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+{
+	struct plan *plan = &dispatcher->plan;
+
+	for (uint32_t i = state->next; i < state->burst->n; i++) {
+		const uint16_t source = plan->target[i];
+
+		if (source >= SOURCE_FOLLOWERS && source != PLAN_HOLD &&
+			plan->position[source] == WEIR_WORKER_NONE)
+			plan->target[i] = PLAN_HOLD;
+	}
+}
+
+/* Puts positions in the place of the workers that packets follow, and counts those in the mirror.
+ */
+static void
+followers_place(struct weir_dispatcher *dispatcher, const struct dispatch_state *state, uint32_t n)
+{
+	const uint16_t *position_of = dispatcher->snapshot->position;
+	uint16_t *place = &dispatcher->plan.position[SOURCE_FOLLOWERS];
+	bool all_routable = true;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint16_t position = position_of[place[i]];
+
+		place[i] = position;
+		if (likely(position != WEIR_WORKER_NONE))
+			follower_count(dispatcher, position);
+		else
+			all_routable = false;
+	}
+	if (unlikely(!all_routable))
+		followers_hold(dispatcher, state);
+}
+
+/*
+ * First half of a plan that follows pins: every packet's target becomes its source, or PLAN_HOLD.
+ * Counts the followers in the mirror. Returns the number of picks to ask for.
+ *
+ * Whether a bucket is out is as good as random on a loaded pool. So a plain pin, and nearly all
+ * are, is dealt with without a branch on that: `follow` is all ones or nothing.
+ */
+static inline __attribute__((always_inline)) uint32_t
+sources_find(struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
+	const bool may_be_plain, const bool may_be_out)
+{
+	const struct lane_producer *const lanes = dispatcher->lane;
+	const struct weir_meta *const meta = state->burst->meta;
+	struct pin *const pins = dispatcher->pins;
+	struct plan *const plan = &dispatcher->plan;
+	const uint32_t n = state->burst->n;
+	uint32_t n_picks = 0;
+	uint32_t follows = SOURCE_FOLLOWERS; /* the next follower's place */
+	uint32_t n_again = 0;
+
+	for (uint32_t i = state->next; i < n; i++) {
+		struct pin *const pin = &pins[meta[i].bucket];
+		const uint64_t word = pin->word;
+		const uint32_t worker = pin_word_worker(word);
+
+		plan->position[follows] = (uint16_t)worker;
+		if (may_be_plain && likely(pin_word_is_plain(word))) {
+			const bool out =
+				may_be_out && pin_stamp_is_out(pin_word_stamp(word),
+						      lanes[worker].harvested, lanes[worker].tail);
+			const uint64_t follow = -(uint64_t)out;
+
+			pin->word = word ^ (pin_word_picking(word, n_picks) & ~follow);
+			plan->target[i] =
+				(uint16_t)(n_picks ^ ((n_picks ^ follows) & (uint32_t)follow));
+			plan->asked[i] = (uint8_t)(1 + follow);
+			follows -= (uint32_t)follow;
+			n_picks += plan->asked[i];
+		} else {
+			const uint32_t source = packet_consider(
+				dispatcher, &meta[i], state->from_hold, n_picks, follows);
+
+			plan->target[i] = (uint16_t)source;
+			plan->again[n_again] = (uint16_t)source;
+			n_again += source < n_picks;
+			plan->asked[i] = source == n_picks;
+			follows += source == follows;
+			n_picks += source == n_picks;
+		}
+	}
+	plan->n_again = n_again;
+	followers_place(dispatcher, state, follows - SOURCE_FOLLOWERS);
+	return n_picks;
+}
+
+/* Second half: the answers are there. Those that take part in another packet's pick count now. */
+static void
+sources_resolve(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+{
+	const weir_worker_id *const routable = dispatcher->snapshot->routable;
+	struct plan *const plan = &dispatcher->plan;
+
+	for (uint32_t i = 0; i < plan->n_again; i++)
+		follower_count(dispatcher, plan->position[plan->again[i]]);
+	for (uint32_t i = state->next; i < state->burst->n; i++) {
+		if (likely(plan->target[i] != PLAN_HOLD))
+			plan->target[i] = routable[plan->position[plan->target[i]]];
+	}
+}
+
+/*
+ * Order flow: a packet follows its bucket's pin; what has none asks. What a burst's pins can be is
+ * settled once per burst, and the loop made for each case.
+ */
 static void
 plan_follow(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
-	struct plan *plan = &dispatcher->plan;
+	/* Where buckets may stick, or what is planned is held itself, no pin is plain. */
+	const bool may_be_plain = !state->from_hold && dispatcher->sticky_ns == 0;
+	/* With all packets at home, and none of this burst lent yet, no bucket is out. */
+	const bool may_be_out = state->next > 0 || !bitset_is_empty(&dispatcher->outstanding);
+	uint32_t n_picks;
 
-	plan->n_asked = 0;
-	for (uint32_t i = state->next; i < state->burst->n; i++)
-		plan->target[i] = packet_plan(dispatcher, &state->burst->meta[i], state->from_hold);
-	strategy_ask(dispatcher, plan->metadata, plan->n_asked);
-	picks_resolve(dispatcher, state);
+	if (unlikely(!may_be_plain))
+		n_picks = sources_find(dispatcher, state, false, true);
+	else if (may_be_out)
+		n_picks = sources_find(dispatcher, state, true, true);
+	else
+		n_picks = sources_find(dispatcher, state, true, false);
+	if (dispatcher->reads_metadata)
+		metadata_gather(dispatcher, state);
+	strategy_ask(dispatcher, dispatcher->plan.metadata, n_picks);
+	sources_resolve(dispatcher, state);
 }
 
 /* Where a packet goes whose owner is `owner`: not to it while its bucket has ties elsewhere. */

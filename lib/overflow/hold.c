@@ -52,11 +52,11 @@ hold_push(struct hold *hold, const struct weir_burst *burst)
 }
 
 struct weir_burst
-hold_front(const struct hold *hold, uint32_t max)
+hold_run(const struct hold *hold, uint32_t first, uint32_t max)
 {
-	const uint32_t index = hold->head & (hold->n_slots - 1);
+	const uint32_t index = (hold->head + first) & (hold->n_slots - 1);
 	const uint32_t to_end = hold->n_slots - index;
-	uint32_t n = hold_count(hold);
+	uint32_t n = hold_count(hold) - first;
 
 	n = n < max ? n : max;
 	return (struct weir_burst) {
@@ -65,6 +65,26 @@ hold_front(const struct hold *hold, uint32_t max)
 		.meta = &hold->metadata[index],
 		.n = n < to_end ? n : to_end,
 	};
+}
+
+void
+hold_move(struct hold *hold, uint32_t from, uint32_t to)
+{
+	const uint32_t source = (hold->head + from) & (hold->n_slots - 1);
+	const uint32_t target = (hold->head + to) & (hold->n_slots - 1);
+
+	if (source == target)
+		return;
+	hold->packets[target] = hold->packets[source];
+	hold->data[target] = hold->data[source];
+	hold->metadata[target] = hold->metadata[source];
+}
+
+void
+hold_keep(struct hold *hold, uint32_t n)
+{
+	assert(n <= hold_count(hold));
+	hold->tail = hold->head + n;
 }
 
 void

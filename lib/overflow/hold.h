@@ -35,8 +35,15 @@ hold_count(const struct hold *hold)
 /* Appends the burst's packets in order. Returns how many fitted. */
 uint32_t hold_push(struct hold *hold, const struct weir_burst *burst);
 
-/* The oldest entries that lie in one piece, at most `max`: a burst that stays in the hold. */
-struct weir_burst hold_front(const struct hold *hold, uint32_t max);
+/* The entries from number `first` on, 0 the oldest, that lie in one piece, at most `max`: a burst
+ * that stays in the hold. */
+struct weir_burst hold_run(const struct hold *hold, uint32_t first, uint32_t max);
+
+/* Writes entry number `from` over number `to`, which is not behind it. */
+void hold_move(struct hold *hold, uint32_t from, uint32_t to);
+
+/* Takes the newest entries out, all but the oldest `n`; n is at most hold_count(). */
+void hold_keep(struct hold *hold, uint32_t n);
 
 /* Takes the oldest `n` entries out; n is at most hold_count(). */
 void hold_pop(struct hold *hold, uint32_t n);

@@ -57,12 +57,12 @@ hold_gives_back_in_order_what_was_put_in(void **state)
 	assert_int_equal(hold_count(&hold), 0);
 	assert_int_equal(push(&hold, 0, 5), 5);
 	assert_int_equal(hold_count(&hold), 5);
-	front = hold_front(&hold, 3);
+	front = hold_run(&hold, 0, 3);
 	assert_front(&front, 0, 3);
 	/* A look takes nothing out. */
 	assert_int_equal(hold_count(&hold), 5);
 	hold_pop(&hold, 2);
-	front = hold_front(&hold, 32);
+	front = hold_run(&hold, 0, 32);
 	assert_front(&front, 2, 3);
 	hold_fini(&hold);
 }
@@ -94,7 +94,7 @@ hold_of_no_capacity_takes_nothing(void **state)
 	assert_int_equal(hold_init(&hold, 0), 0);
 	assert_int_equal(push(&hold, 0, 5), 0);
 	assert_int_equal(hold_count(&hold), 0);
-	assert_int_equal(hold_front(&hold, 32).n, 0);
+	assert_int_equal(hold_run(&hold, 0, 32).n, 0);
 	hold_fini(&hold);
 }
 
@@ -109,10 +109,10 @@ front_that_wraps_comes_in_two_pieces(void **state)
 	assert_int_equal(push(&hold, 0, 6), 6);
 	hold_pop(&hold, 5);
 	assert_int_equal(push(&hold, 6, 6), 6);
-	front = hold_front(&hold, 32);
+	front = hold_run(&hold, 0, 32);
 	assert_front(&front, 5, 3);
 	hold_pop(&hold, 3);
-	front = hold_front(&hold, 32);
+	front = hold_run(&hold, 0, 32);
 	assert_front(&front, 8, 4);
 	hold_fini(&hold);
 }
@@ -129,12 +129,40 @@ hold_counters_wrap_at_2_to_the_32(void **state)
 	hold.tail = UINT32_MAX - 1;
 	assert_int_equal(push(&hold, 0, 9), 8);
 	assert_int_equal(hold_count(&hold), 8);
-	front = hold_front(&hold, 32);
+	front = hold_run(&hold, 0, 32);
 	assert_front(&front, 0, 2);
 	hold_pop(&hold, 2);
-	front = hold_front(&hold, 32);
+	front = hold_run(&hold, 0, 32);
 	assert_front(&front, 2, 6);
 	hold_fini(&hold);
+}
+
+/* At every place of the ring: the second, third and sixth of six stay. */
+static void
+entries_that_stay_close_ranks_where_the_line_begins(void **state)
+{
+	static const uint32_t stay[] = { 1, 2, 5 };
+
+	(void)state;
+	for (uint32_t start = UINT32_MAX - 8; start != 8; start++) {
+		struct hold hold;
+
+		assert_int_equal(hold_init(&hold, 8), 0);
+		hold.head = start;
+		hold.tail = start;
+		assert_int_equal(push(&hold, 0, 6), 6);
+		for (uint32_t i = 0; i < 3; i++)
+			hold_move(&hold, stay[i], i);
+		hold_keep(&hold, 3);
+		assert_int_equal(hold_count(&hold), 3);
+		assert_int_equal(hold.head, start);
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct weir_burst one = hold_run(&hold, i, 1);
+
+			assert_front(&one, stay[i], 1);
+		}
+		hold_fini(&hold);
+	}
 }
 
 static void
@@ -362,6 +390,7 @@ main(void)
 		cmocka_unit_test(hold_of_no_capacity_takes_nothing),
 		cmocka_unit_test(front_that_wraps_comes_in_two_pieces),
 		cmocka_unit_test(hold_counters_wrap_at_2_to_the_32),
+		cmocka_unit_test(entries_that_stay_close_ranks_where_the_line_begins),
 		cmocka_unit_test(zeroed_hold_may_be_finished),
 		cmocka_unit_test(popping_more_than_is_held_is_asserted),
 		cmocka_unit_test(held_packets_are_lent_before_anything_newer),

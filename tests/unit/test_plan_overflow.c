@@ -223,10 +223,29 @@ refused_follower_ends_the_dispatch_though_others_have_room(void **state)
 	rig_destroy(rig);
 }
 
+/* The pool was idle when the burst began; its first packet is out when its last is planned again.
+ */
+static void
+packet_behind_a_drop_follows_one_lent_in_the_same_burst(void **state)
+{
+	struct weir_config config = order_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.chunk = 8;
+	config.lane_size = 1;
+	rig = rig_create(&config, 64);
+	assert_goes(rig, { 7, 0 }, { 8, 0 }, { 7, 0 });
+	assert_int_equal(rig_depth(rig, 0), 1);
+	assert_int_equal(rig_depth(rig, 2), 0);
+	rig_destroy(rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packet_behind_a_drop_follows_one_lent_in_the_same_burst),
 		cmocka_unit_test(drop_new_of_a_picked_packet_leaves_no_pin),
 		cmocka_unit_test(drop_new_of_a_picked_packet_leaves_an_old_pin_as_it_was),
 		cmocka_unit_test(dropped_follower_leaves_the_pin_of_those_before_it),
