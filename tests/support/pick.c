@@ -4,7 +4,7 @@
 #include "test.h"
 
 static void
-pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, uint32_t n)
+pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
 {
 	struct weir_snapshot *snapshot = &pick->snapshot;
 
@@ -21,7 +21,7 @@ pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, uint32_t n)
 		snapshot->member[i] = ids[i];
 		snapshot->routable[i] = ids[i];
 		snapshot->position[ids[i]] = (uint16_t)i;
-		snapshot->weight[i] = 1;
+		snapshot->weight[i] = weights ? weights[i] : 1;
 	}
 	if (pick->strategy->prepare) {
 		snapshot->route[0].table = pick->strategy->prepare(pick->strategy, snapshot);
@@ -41,6 +41,8 @@ pick_set_context(struct pick *pick, uint32_t n)
 		.n_routable = n,
 		.seed = 42,
 	};
+	if (pick->strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH)
+		pick->context.class_depth = pick->class_depth;
 	if (pick->strategy->state_bytes > 0) {
 		pick->context.state = calloc(1, pick->strategy->state_bytes);
 		assert_non_null(pick->context.state);
@@ -53,16 +55,23 @@ pick_set_context(struct pick *pick, uint32_t n)
 }
 
 struct pick *
-pick_create_for(const char *name, const weir_worker_id *ids, uint32_t n)
+pick_create_weighted(
+	const char *name, const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
 {
 	struct pick *pick = calloc(1, sizeof(*pick));
 
 	assert_non_null(pick);
 	pick->strategy = weir_strategy_find(name);
 	assert_non_null(pick->strategy);
-	pick_set_snapshot(pick, ids, n);
+	pick_set_snapshot(pick, ids, weights, n);
 	pick_set_context(pick, n);
 	return pick;
+}
+
+struct pick *
+pick_create_for(const char *name, const weir_worker_id *ids, uint32_t n)
+{
+	return pick_create_weighted(name, ids, NULL, n);
 }
 
 struct pick *
@@ -91,7 +100,7 @@ pick_change_pool(struct pick *pick, const weir_worker_id *ids, uint32_t n)
 
 	if (pick->strategy->release)
 		pick->strategy->release((void *)(uintptr_t)pick->snapshot.route[0].table);
-	pick_set_snapshot(pick, ids, n);
+	pick_set_snapshot(pick, ids, NULL, n);
 	context->table = pick->snapshot.route[0].table;
 	context->version = pick->snapshot.version;
 	context->n_routable = n;
@@ -123,13 +132,22 @@ pick_freeze(struct pick *pick, const uint32_t *depth)
 }
 
 void
+pick_share(struct pick *pick, uint32_t dispatcher_id, weir_claim *claims)
+{
+	pick->context.dispatcher_id = dispatcher_id;
+	pick->context.claims = claims;
+}
+
+void
 pick_burst(struct pick *pick, uint32_t n)
 {
 	struct weir_pick_context *context = &pick->context;
+	const bool finds_none = pick->strategy->flags & WEIR_STRATEGY_FINDS_NONE;
 
 	pick->strategy->pick_burst(context, pick->meta, n, pick->out);
 	for (uint32_t i = 0; i < n; i++)
-		assert_true(pick->out[i] < context->n_routable);
+		assert_true(pick->out[i] < context->n_routable ||
+			    (finds_none && pick->out[i] == WEIR_PICK_NONE));
 	pick_set_index(pick, context->index + (uint64_t)n * context->stride);
 }
 

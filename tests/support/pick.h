@@ -18,6 +18,8 @@ struct pick {
 	uint32_t room[WEIR_WORKERS_MAX];
 	uint16_t out[WEIR_BURST_MAX];
 	struct weir_meta meta[WEIR_BURST_MAX]; /* packet i is in bucket i * 40503 mod 65536 */
+	uint32_t class_depth[WEIR_CLASSES_MAX * WEIR_WORKERS_MAX];
+	weir_claim claims[WEIR_CLASSES_MAX * WEIR_WORKERS_MAX]; /* for pick_share */
 };
 
 /* Prepares `name` for workers 0 .. n - 1: depths 0, ample room, index 0, stride 1. */
@@ -25,6 +27,10 @@ struct pick *pick_create(const char *name, uint32_t n);
 
 /* The same for the `n` workers of `ids`, in that order. */
 struct pick *pick_create_for(const char *name, const weir_worker_id *ids, uint32_t n);
+
+/* The same with weights, of which the i-th is that of ids[i]. */
+struct pick *pick_create_weighted(
+	const char *name, const weir_worker_id *ids, const uint16_t *weights, uint32_t n);
 
 void pick_destroy(struct pick *pick);
 
@@ -40,7 +46,11 @@ void pick_set_stride(struct pick *pick, uint32_t stride);
 /* Sets depths that stay as they are: with no room, a strategy counts no pick. */
 void pick_freeze(struct pick *pick, const uint32_t *depth);
 
-/* Picks `n` times into `out` and moves the index on. Every pick must be routable. */
+/* Makes it one of several dispatchers, who share `claims`: one for each weir_class_slot(). */
+void pick_share(struct pick *pick, uint32_t dispatcher_id, weir_claim *claims);
+
+/* Picks `n` times into `out` and moves the index on. Every pick must be routable, or none of those
+ * that a strategy may answer. */
 void pick_burst(struct pick *pick, uint32_t n);
 
 /* Takes back all but the first `n_kept` of the `n` picks of the last pick_burst. */

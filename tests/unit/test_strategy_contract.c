@@ -5,6 +5,9 @@
 #include "pick.h"
 
 #define GUARD UINT32_C(0xdeadbeef)
+/* What no pick is: neither a position nor WEIR_PICK_NONE. */
+#define NO_PICK 0xfefe
+#define N_CLASS_SLOTS (WEIR_CLASSES_MAX * WEIR_WORKERS_MAX)
 
 /* Pool sizes: all small ones, some between, the largest. */
 static uint32_t
@@ -24,6 +27,8 @@ struct input {
 	uint32_t depth[WEIR_WORKERS_MAX];
 	uint32_t room[WEIR_WORKERS_MAX];
 	struct weir_meta meta[WEIR_BURST_MAX];
+	uint64_t class_seed; /* of class_depth and claims */
+	bool shared;	     /* with claims, if it takes any */
 };
 
 static void
@@ -49,6 +54,28 @@ input_fill(struct input *in, struct test_random *random)
 		in->meta[i].length = test_random_below(random, 9000);
 		in->meta[i].class_id = (uint8_t)test_random_below(random, WEIR_CLASSES_MAX);
 	}
+	in->class_seed = test_random_next(random);
+	in->shared = test_random_below(random, 2);
+}
+
+/* A quarter of the pool's class slots is the dispatcher's own, a quarter claimed by another. */
+static void
+class_slots_fill(struct pick *pick, uint64_t seed)
+{
+	const uint32_t me = pick->context.dispatcher_id + 1;
+
+	for (uint32_t i = 0; i < WEIR_CLASSES_MAX * pick->context.n_routable; i++) {
+		const uint32_t slot = weir_class_slot(
+			i % WEIR_CLASSES_MAX, pick->context.routable[i / WEIR_CLASSES_MAX]);
+		const uint64_t draw = rng_at(seed, i);
+
+		pick->class_depth[slot] = draw % 4 == 0 ? 1 + (uint32_t)(draw >> 48) : 0;
+		atomic_store_explicit(&pick->claims[slot],
+			draw % 4 == 0	? me
+			: draw % 4 == 1 ? me + 1
+					: 0,
+			memory_order_relaxed);
+	}
 }
 
 /* Puts `in` into the context; what lies beyond the pool and the picks gets guards. */
@@ -60,7 +87,7 @@ pick_load(struct pick *pick, const struct input *in)
 	memcpy(pick->depth, in->depth, sizeof(pick->depth));
 	memcpy(pick->room, in->room, sizeof(pick->room));
 	memcpy(pick->meta, in->meta, sizeof(pick->meta));
-	memset(pick->out, 0xff, sizeof(pick->out));
+	memset(pick->out, 0xfe, sizeof(pick->out));
 	for (uint32_t i = n; i < WEIR_WORKERS_MAX; i++) {
 		pick->depth[i] = GUARD;
 		pick->room[i] = GUARD;
@@ -70,6 +97,10 @@ pick_load(struct pick *pick, const struct input *in)
 	pick_set_index(pick, in->index);
 	if (pick->strategy->state_bytes > 0)
 		memset(pick->context.state, 0, pick->strategy->state_bytes);
+	if (pick->strategy->flags & WEIR_STRATEGY_CLAIMS)
+		pick_share(pick, 3, in->shared ? pick->claims : NULL);
+	if (pick->context.class_depth)
+		class_slots_fill(pick, in->class_seed);
 }
 
 static void
@@ -79,7 +110,7 @@ pick_run(struct pick *pick, const struct input *in)
 	pick->strategy->pick_burst(&pick->context, pick->meta, in->n_picks, pick->out);
 }
 
-/* Runs `check` on every strategy and pool size with `rounds` random inputs each. */
+/* Runs `check` on every strategy that picks and pool size with `rounds` random inputs each. */
 static void
 for_all(const char *name, uint32_t rounds,
 	void (*check)(struct pick *pick, struct input *in, struct test_random *random))
@@ -89,6 +120,9 @@ for_all(const char *name, uint32_t rounds,
 
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
 		for (uint32_t n = 1; n <= WEIR_WORKERS_MAX; n = size_after(n)) {
+			if (!weir_strategy_at(i)->pick_burst)
+				break;
+
 			struct pick *pick = pick_create(weir_strategy_at(i)->name, n);
 
 			for (uint32_t round = 0; round < rounds; round++) {
@@ -101,104 +135,17 @@ for_all(const char *name, uint32_t rounds,
 }
 
 static void
-names_are_unique_lower_case_and_found(void **state)
-{
-	(void)state;
-	assert_non_null(weir_strategy_at(0));
-	for (unsigned int i = 0; weir_strategy_at(i); i++) {
-		const char *name = weir_strategy_at(i)->name;
-
-		assert_true(strlen(name) > 0);
-		assert_int_equal(
-			strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(name));
-		assert_ptr_equal(weir_strategy_find(name), weir_strategy_at(i));
-		for (unsigned int other = 0; other < i; other++)
-			assert_string_not_equal(weir_strategy_at(other)->name, name);
-	}
-}
-
-static void
-help_is_one_line(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; weir_strategy_at(i); i++) {
-		const char *help = weir_strategy_at(i)->help;
-
-		assert_in_range(strlen(help), 1, 80);
-		assert_null(strchr(help, '\n'));
-	}
-}
-
-static void
-unknown_name_is_not_found(void **state)
-{
-	(void)state;
-	errno = 0;
-	assert_null(weir_strategy_find("no-such-strategy"));
-	assert_int_equal(errno, EINVAL);
-	assert_null(weir_strategy_find(""));
-	assert_null(weir_strategy_at(UINT32_MAX));
-}
-
-static void
-flags_are_known_ones(void **state)
-{
-	const uint32_t known =
-		WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_META;
-
-	(void)state;
-	for (unsigned int i = 0; weir_strategy_at(i); i++) {
-		const uint32_t flags = weir_strategy_at(i)->flags;
-
-		assert_int_equal(flags & ~known, 0);
-		/* Who owns flows must look at them. */
-		if (flags & WEIR_STRATEGY_OWNS_FLOWS)
-			assert_true(flags & WEIR_STRATEGY_READS_META);
-	}
-}
-
-static void
-prepare_and_release_come_together(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; weir_strategy_at(i); i++) {
-		const struct weir_strategy *strategy = weir_strategy_at(i);
-
-		assert_int_equal(strategy->prepare != NULL, strategy->release != NULL);
-		assert_non_null(strategy->pick_burst);
-	}
-}
-
-static void
-a_table_is_made_of_an_empty_pool_too(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; weir_strategy_at(i); i++) {
-		const struct weir_strategy *strategy = weir_strategy_at(i);
-		const struct weir_snapshot empty = {
-			.version = 1, .n_routes = 1, .route = { { .strategy = strategy } }
-		};
-		void *table;
-
-		if (!strategy->prepare)
-			continue;
-		table = strategy->prepare(strategy, &empty);
-		assert_non_null(table);
-		strategy->release(table);
-	}
-}
-
-static void
 check_picks(struct pick *pick, struct input *in, struct test_random *random)
 {
+	const bool finds_none = pick->strategy->flags & WEIR_STRATEGY_FINDS_NONE;
 	const uint32_t n = pick->context.n_routable;
 
 	(void)random;
 	pick_run(pick, in);
 	for (uint32_t i = 0; i < in->n_picks; i++)
-		assert_true(pick->out[i] < n);
+		assert_true(pick->out[i] < n || (finds_none && pick->out[i] == WEIR_PICK_NONE));
 	for (uint32_t i = in->n_picks; i < WEIR_BURST_MAX; i++)
-		assert_int_equal(pick->out[i], UINT16_MAX);
+		assert_int_equal(pick->out[i], NO_PICK);
 	for (uint32_t i = n; i < WEIR_WORKERS_MAX; i++) {
 		assert_int_equal(pick->depth[i], GUARD);
 		assert_int_equal(pick->room[i], GUARD);
@@ -206,7 +153,7 @@ check_picks(struct pick *pick, struct input *in, struct test_random *random)
 }
 
 static void
-a2_every_pick_is_a_routable_position_and_nothing_else_is_written(void **state)
+a2_every_pick_is_routable_or_none_if_declared_and_nothing_else_is_written(void **state)
 {
 	(void)state;
 	for_all(__func__, 8, check_picks);
@@ -223,7 +170,7 @@ check_context(struct pick *pick, struct input *in, struct test_random *random)
 	pick->strategy->pick_burst(&pick->context, pick->meta, in->n_picks, pick->out);
 	if (pick->strategy->flags & WEIR_STRATEGY_READS_DEPTH)
 		assert_true(pick->context.depth_visits >= before.depth_visits + in->n_picks);
-	else
+	else if (!(pick->strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH))
 		assert_int_equal(pick->context.depth_visits, before.depth_visits);
 	before.depth_visits = pick->context.depth_visits;
 	assert_memory_equal(&pick->context, &before, sizeof(before));
@@ -237,23 +184,31 @@ context_and_metadata_are_left_alone_but_for_the_visits(void **state)
 	for_all(__func__, 8, check_context);
 }
 
-/* What weir_pick_count promises, written out. */
+/* What weir_pick_count promises, written out, for the first `n` picks. */
+static void
+counts_expect(struct input *in, const uint16_t *picks, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint16_t position = picks[i];
+		uint32_t lent;
+
+		if (position == WEIR_PICK_NONE)
+			continue;
+		lent = in->room[position] < in->stride ? in->room[position] : in->stride;
+		in->depth[position] += lent;
+		in->room[position] -= lent;
+	}
+}
+
 static void
 check_counts(struct pick *pick, struct input *in, struct test_random *random)
 {
-	const bool counts = pick->strategy->flags & WEIR_STRATEGY_READS_DEPTH;
 	const uint32_t n = pick->context.n_routable;
 
 	(void)random;
 	pick_run(pick, in);
-	for (uint32_t i = 0; counts && i < in->n_picks; i++) {
-		uint32_t *depth = &in->depth[pick->out[i]];
-		uint32_t *room = &in->room[pick->out[i]];
-		const uint32_t lent = *room < in->stride ? *room : in->stride;
-
-		*depth += lent;
-		*room -= lent;
-	}
+	if (pick->strategy->flags & WEIR_STRATEGY_READS_DEPTH)
+		counts_expect(in, pick->out, in->n_picks);
 	assert_memory_equal(pick->depth, in->depth, n * sizeof(uint32_t));
 	assert_memory_equal(pick->room, in->room, n * sizeof(uint32_t));
 }
@@ -263,6 +218,33 @@ picks_are_counted_exactly_by_who_reads_depth_and_not_at_all_by_others(void **sta
 {
 	(void)state;
 	for_all(__func__, 8, check_counts);
+}
+
+/* The same for who reads the depths of classes: the class is that of a pick's first packet. */
+static void
+check_class_counts(struct pick *pick, struct input *in, struct test_random *random)
+{
+	uint32_t expected[N_CLASS_SLOTS];
+
+	(void)random;
+	if (!(pick->strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH))
+		return;
+	pick_load(pick, in);
+	memcpy(expected, pick->class_depth, sizeof(expected));
+	pick->strategy->pick_burst(&pick->context, pick->meta, in->n_picks, pick->out);
+	for (uint32_t i = 0; i < in->n_picks; i++) {
+		if (pick->out[i] != WEIR_PICK_NONE)
+			expected[weir_class_slot(in->meta[i * in->stride].class_id,
+				pick->context.routable[pick->out[i]])]++;
+	}
+	assert_memory_equal(pick->class_depth, expected, sizeof(expected));
+}
+
+static void
+picks_are_counted_exactly_by_who_reads_depths_of_classes(void **state)
+{
+	(void)state;
+	for_all(__func__, 8, check_class_counts);
 }
 
 static void
@@ -343,6 +325,109 @@ a11_picks_are_the_same_for_all_burst_sizes_from_1_to_256(void **state)
 	}
 }
 
+/* Takes all but `n_kept` picks back and asks for them again, as a dispatcher does. */
+static void
+picks_redo(struct pick *pick, struct input *in, uint32_t n_kept)
+{
+	struct input kept = *in;
+
+	pick->strategy->withdraw_picks(&pick->context, n_kept);
+	/* The mirror is the dispatcher's to restore. */
+	counts_expect(&kept, pick->out, n_kept);
+	memcpy(pick->depth, kept.depth, pick->context.n_routable * sizeof(uint32_t));
+	memcpy(pick->room, kept.room, pick->context.n_routable * sizeof(uint32_t));
+	pick_set_index(pick, in->index + (uint64_t)n_kept * in->stride);
+	pick->strategy->pick_burst(&pick->context, &pick->meta[n_kept * in->stride],
+		in->n_picks - n_kept, &pick->out[n_kept]);
+}
+
+/* Class depths and claims of `pick`, to be compared. */
+struct class_slots {
+	uint32_t depth[N_CLASS_SLOTS];
+	uint32_t claim[N_CLASS_SLOTS];
+};
+
+static struct class_slots
+class_slots_copy(struct pick *pick)
+{
+	struct class_slots copy;
+
+	for (uint32_t i = 0; i < N_CLASS_SLOTS; i++) {
+		copy.depth[i] = pick->class_depth[i];
+		copy.claim[i] = atomic_load_explicit(&pick->claims[i], memory_order_relaxed);
+	}
+	return copy;
+}
+
+static void
+check_withdrawn(struct pick *pick, struct input *in, struct test_random *random)
+{
+	uint16_t whole[WEIR_BURST_MAX];
+	struct class_slots before;
+	struct class_slots after;
+
+	if (!pick->strategy->withdraw_picks)
+		return;
+	pick_load(pick, in);
+	before = class_slots_copy(pick);
+	pick->strategy->pick_burst(&pick->context, pick->meta, in->n_picks, pick->out);
+	after = class_slots_copy(pick);
+	memcpy(whole, pick->out, sizeof(whole));
+	picks_redo(pick, in, test_random_below(random, in->n_picks + 1));
+	assert_memory_equal(pick->out, whole, sizeof(whole));
+	pick_load(pick, in);
+	pick->strategy->pick_burst(&pick->context, pick->meta, in->n_picks, pick->out);
+	picks_redo(pick, in, 0);
+	assert_memory_equal(pick->out, whole, sizeof(whole));
+	assert_memory_equal(class_slots_copy(pick).depth, after.depth, sizeof(after.depth));
+	assert_memory_equal(class_slots_copy(pick).claim, after.claim, sizeof(after.claim));
+	pick->strategy->withdraw_picks(&pick->context, 0);
+	assert_memory_equal(class_slots_copy(pick).depth, before.depth, sizeof(before.depth));
+	assert_memory_equal(class_slots_copy(pick).claim, before.claim, sizeof(before.claim));
+}
+
+static void
+picks_that_are_taken_back_leave_nothing_and_are_made_again(void **state)
+{
+	(void)state;
+	for_all(__func__, 4, check_withdrawn);
+}
+
+/* Only who declares it reads weights, and no weight takes a pick out of the pool. */
+static void
+weights_matter_to_who_declares_it_alone(void **state)
+{
+	struct test_random random = test_random_start(__func__);
+	weir_worker_id ids[WEIR_WORKERS_MAX];
+	uint16_t weights[WEIR_WORKERS_MAX];
+	struct input in = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++) {
+		ids[i] = (weir_worker_id)i;
+		weights[i] = (uint16_t)test_random_between(&random, 1, WEIR_WEIGHT_MAX);
+	}
+	for (unsigned int i = 0; weir_strategy_at(i); i++) {
+		const char *name = weir_strategy_at(i)->name;
+		struct pick *plain = pick_create(name, WEIR_WORKERS_MAX);
+		struct pick *weighted = pick_create_weighted(name, ids, weights, WEIR_WORKERS_MAX);
+		uint32_t n_other = 0;
+
+		for (uint32_t round = 0; plain->strategy->pick_burst && round < 8; round++) {
+			input_fill(&in, &random);
+			in.n_picks = WEIR_BURST_MAX / in.stride;
+			pick_run(plain, &in);
+			check_picks(weighted, &in, &random);
+			n_other += memcmp(plain->out, weighted->out, sizeof(plain->out)) != 0;
+		}
+		if (plain->strategy->pick_burst)
+			assert_int_equal(n_other > 0,
+				(plain->strategy->flags & WEIR_STRATEGY_READS_WEIGHT) != 0);
+		pick_destroy(plain);
+		pick_destroy(weighted);
+	}
+}
+
 /* Who does not declare that it reads something picks the same whatever that is. */
 static void
 check_declared(struct pick *pick, struct input *in, struct test_random *random)
@@ -375,59 +460,22 @@ picks_depend_on_nothing_that_is_not_declared(void **state)
 	for_all(__func__, 8, check_declared);
 }
 
-/* Picks that were taken back leave no trace in those that follow. */
-static void
-check_withdrawn(struct pick *pick, struct input *in, struct test_random *random)
-{
-	const uint32_t n_kept = test_random_below(random, in->n_picks + 1);
-	uint16_t whole[WEIR_BURST_MAX];
-
-	if (!pick->strategy->withdraw_picks)
-		return;
-	pick_run(pick, in);
-	memcpy(whole, pick->out, sizeof(whole));
-	pick->strategy->withdraw_picks(&pick->context, n_kept);
-	/* The mirror is the dispatcher's to restore. */
-	memcpy(pick->depth, in->depth, pick->context.n_routable * sizeof(uint32_t));
-	memcpy(pick->room, in->room, pick->context.n_routable * sizeof(uint32_t));
-	if (pick->strategy->flags & WEIR_STRATEGY_READS_DEPTH) {
-		for (uint32_t i = 0; i < n_kept; i++)
-			weir_pick_count(&pick->context, whole[i]);
-	}
-	memset(pick->out, 0xff, sizeof(pick->out));
-	pick_set_index(pick, in->index + (uint64_t)n_kept * in->stride);
-	pick->strategy->pick_burst(&pick->context, &pick->meta[n_kept * in->stride],
-		in->n_picks - n_kept, &pick->out[n_kept]);
-	assert_memory_equal(
-		&pick->out[n_kept], &whole[n_kept], (WEIR_BURST_MAX - n_kept) * sizeof(whole[0]));
-}
-
-static void
-withdrawn_picks_are_picked_again(void **state)
-{
-	(void)state;
-	for_all(__func__, 8, check_withdrawn);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_unique_lower_case_and_found),
-		cmocka_unit_test(help_is_one_line),
-		cmocka_unit_test(unknown_name_is_not_found),
-		cmocka_unit_test(flags_are_known_ones),
-		cmocka_unit_test(prepare_and_release_come_together),
-		cmocka_unit_test(a_table_is_made_of_an_empty_pool_too),
-		cmocka_unit_test(a2_every_pick_is_a_routable_position_and_nothing_else_is_written),
+		cmocka_unit_test(
+			a2_every_pick_is_routable_or_none_if_declared_and_nothing_else_is_written),
 		cmocka_unit_test(context_and_metadata_are_left_alone_but_for_the_visits),
 		cmocka_unit_test(
 			picks_are_counted_exactly_by_who_reads_depth_and_not_at_all_by_others),
+		cmocka_unit_test(picks_are_counted_exactly_by_who_reads_depths_of_classes),
+		cmocka_unit_test(picks_that_are_taken_back_leave_nothing_and_are_made_again),
+		cmocka_unit_test(weights_matter_to_who_declares_it_alone),
 		cmocka_unit_test(same_input_gives_same_picks),
 		cmocka_unit_test(a11_a_burst_picks_as_its_packets_would_one_by_one),
 		cmocka_unit_test(a11_picks_are_the_same_for_all_burst_sizes_from_1_to_256),
 		cmocka_unit_test(picks_depend_on_nothing_that_is_not_declared),
-		cmocka_unit_test(withdrawn_picks_are_picked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
