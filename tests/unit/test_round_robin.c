@@ -238,6 +238,129 @@ x3_three_workers_get_a_million_each_of_any_three_million_packets(void **state)
 	}
 }
 
+/* The list that weights stand for, written out, at any index. */
+static uint16_t
+slot_expected(const uint16_t *weights, uint32_t n, uint64_t index)
+{
+	uint64_t total = 0;
+	uint64_t slot;
+	uint32_t i = 0;
+
+	for (uint32_t w = 0; w < n; w++)
+		total += weights[w];
+	for (slot = index % total; slot >= weights[i]; i++)
+		slot -= weights[i];
+	return (uint16_t)i;
+}
+
+static void
+a12_weights_2_1_1_go_a_a_b_c_a_a_b_c(void **state)
+{
+	struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.weights[0] = 2;
+	rig = rig_create(&config, 64);
+	assert_routes(rig, 0, 0, 1, 2, 0, 0, 1, 2);
+	assert_routes_singly(rig, 0, 0, 1, 2, 0);
+	assert_routes(rig, 0, 1, 2, 0, 0);
+	rig_destroy(rig);
+}
+
+static void
+a12_equal_weights_are_a_plain_rotation(void **state)
+{
+	struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		config.weights[i] = 5;
+	rig = rig_create(&config, 64);
+	assert_routes(rig, 0, 1, 2, 0, 1, 2);
+	assert_routes_singly(rig, 0, 1, 2, 0, 1, 2);
+	rig_destroy(rig);
+}
+
+static void
+a12_a_worker_that_leaves_takes_its_slots_along(void **state)
+{
+	struct weir_config config = rig_config("round-robin", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.weights[1] = 3;
+	rig = rig_create(&config, 64);
+	assert_routes(rig, 0, 1, 1, 1, 2);
+	assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_STOPPED), 0);
+	/* Index 5 of [1, 1, 1, 2]. */
+	assert_routes(rig, 1, 1, 2, 1, 1, 1, 2);
+	assert_int_equal(weir_pool_set_state(rig->pool, 1, WEIR_WORKER_STOPPED), 0);
+	assert_routes(rig, 2, 2);
+	rig_destroy(rig);
+}
+
+static void
+a12_weighted_picks_are_a_function_of_the_index_up_to_its_wrap(void **state)
+{
+	static const weir_worker_id ids[] = { 0, 1, 2, 3, 4 };
+	static const uint16_t weights[] = { 7, 1, 100, 13, 2 };
+	struct test_random random = test_random_start(__func__);
+	struct pick *pick = pick_create_weighted("round-robin", ids, weights, 5);
+
+	(void)state;
+	for (uint32_t i = 0; i < 100000; i++) {
+		const uint64_t index =
+			i < 1000 ? UINT64_C(0x1fffffe00) + i : test_random_next(&random);
+
+		assert_int_equal(pick_at(pick, index), slot_expected(weights, 5, index));
+	}
+	assert_int_equal(pick_at(pick, UINT64_MAX), slot_expected(weights, 5, UINT64_MAX));
+	pick_destroy(pick);
+}
+
+static void
+a12_the_largest_pool_of_the_largest_weights_is_exact(void **state)
+{
+	weir_worker_id ids[WEIR_WORKERS_MAX];
+	uint16_t weights[WEIR_WORKERS_MAX];
+	struct pick *pick;
+
+	(void)state;
+	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++) {
+		ids[i] = (weir_worker_id)i;
+		weights[i] = WEIR_WEIGHT_MAX;
+	}
+	weights[200]--;
+	pick = pick_create_weighted("round-robin", ids, weights, WEIR_WORKERS_MAX);
+	for (uint64_t index = UINT64_MAX - 60000; index < UINT64_MAX; index++)
+		assert_int_equal(
+			pick_at(pick, index), slot_expected(weights, WEIR_WORKERS_MAX, index));
+	pick_destroy(pick);
+}
+
+static void
+a12_a_chunk_moves_the_slot_on_by_its_packets(void **state)
+{
+	static const weir_worker_id ids[] = { 0, 1, 2 };
+	static const uint16_t weights[] = { 2, 1, 1 };
+	struct pick *pick = pick_create_weighted("round-robin", ids, weights, 3);
+
+	(void)state;
+	for (uint32_t stride = 1; stride <= WEIR_BURST_MAX; stride++) {
+		const uint32_t n = WEIR_BURST_MAX / stride;
+
+		pick_set_index(pick, 1000 + stride);
+		pick_set_stride(pick, stride);
+		pick_burst(pick, n);
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(pick->out[i],
+				slot_expected(weights, 3, 1000 + stride + i * stride));
+	}
+	pick_destroy(pick);
+}
+
 int
 main(void)
 {
@@ -256,6 +379,12 @@ main(void)
 		cmocka_unit_test(chunk_sends_runs_and_counts_every_packet),
 		cmocka_unit_test(chunk_moves_the_rotation_on_by_its_length),
 		cmocka_unit_test(x3_three_workers_get_a_million_each_of_any_three_million_packets),
+		cmocka_unit_test(a12_weights_2_1_1_go_a_a_b_c_a_a_b_c),
+		cmocka_unit_test(a12_equal_weights_are_a_plain_rotation),
+		cmocka_unit_test(a12_a_worker_that_leaves_takes_its_slots_along),
+		cmocka_unit_test(a12_weighted_picks_are_a_function_of_the_index_up_to_its_wrap),
+		cmocka_unit_test(a12_the_largest_pool_of_the_largest_weights_is_exact),
+		cmocka_unit_test(a12_a_chunk_moves_the_slot_on_by_its_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
