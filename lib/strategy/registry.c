@@ -9,6 +9,7 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_shallowest, /* the default comes first */
 	&strategy_round_robin,
 	&strategy_random,
+	&strategy_p2c,
 	&strategy_first,
 	&strategy_last,
 	&strategy_rendezvous,
