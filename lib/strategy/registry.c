@@ -12,6 +12,7 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_p2c,
 	&strategy_first,
 	&strategy_last,
+	&strategy_failover,
 	&strategy_rendezvous,
 	&strategy_least_frequent,
 	&strategy_least_recent,

@@ -5,6 +5,7 @@
 
 #include <weir/strategy.h>
 
+extern const struct weir_strategy strategy_failover;
 extern const struct weir_strategy strategy_first;
 extern const struct weir_strategy strategy_last;
 extern const struct weir_strategy strategy_least_frequent;
