@@ -2,6 +2,8 @@
 /* rendezvous: golden hashes and scores, the table, and how little moves when the pool changes. */
 #include "test.h"
 
+#include <math.h>
+
 #include "pick.h"
 #include "rig.h"
 
@@ -310,6 +312,193 @@ c5_packets_that_have_no_flow_share_one_owner_and_are_told_apart(void **state)
 	rig_destroy(rig);
 }
 
+/* The owner of every bucket among workers of these weights. */
+static weir_worker_id *
+weighted_owners(const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
+{
+	struct pick *pick = pick_create_weighted("rendezvous", ids, weights, n);
+	weir_worker_id *owners = calloc(WEIR_BUCKETS, sizeof(*owners));
+
+	assert_non_null(owners);
+	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++) {
+		pick->meta[0].bucket = (uint16_t)bucket;
+		owners[bucket] = ids[pick_at(pick, 0)];
+	}
+	pick_destroy(pick);
+	return owners;
+}
+
+/* The owner by definition: the highest -weight / ln(u) of all. */
+static weir_worker_id
+weighted_owner_of(uint32_t key, const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
+{
+	const uint32_t key_fnv = fnv_of("flow", key);
+	weir_worker_id owner = WEIR_WORKER_NONE;
+	double best = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t score = weir_rendezvous_score(key_fnv, fnv_of("worker", ids[i]));
+		const double weighted = -weights[i] / log((score + 0.5) / 4294967296.0);
+
+		if (weighted > best) {
+			best = weighted;
+			owner = ids[i];
+		}
+	}
+	return owner;
+}
+
+static void
+weighted_table_equals_the_direct_computation_for_all_buckets(void **state)
+{
+	struct test_random random = test_random_start(__func__);
+	static const uint32_t sizes[] = { 2, 5, 16, 64 };
+	uint16_t weights[64];
+	weir_worker_id ids[64];
+
+	(void)state;
+	for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++) {
+		const uint32_t n = sizes[s];
+		weir_worker_id *owners;
+
+		for (uint32_t i = 0; i < n; i++) {
+			ids[i] = (weir_worker_id)(i * 37 % 256);
+			weights[i] = (uint16_t)test_random_between(&random, 1, WEIR_WEIGHT_MAX);
+		}
+		weights[1] = weights[0] % WEIR_WEIGHT_MAX + 1;
+		owners = weighted_owners(ids, weights, n);
+		for (uint32_t key = 0; key < WEIR_BUCKETS; key++)
+			assert_int_equal(owners[key], weighted_owner_of(key, ids, weights, n));
+		free(owners);
+	}
+}
+
+static void
+c5_equal_weights_of_any_size_leave_the_table_bit_exact(void **state)
+{
+	static const uint16_t weights[] = { 7, 7, 7, 7, 7, 7, 7, 7 };
+	weir_worker_id ids[8];
+	weir_worker_id *owners;
+
+	(void)state;
+	ids_fill(ids, 8);
+	owners = weighted_owners(ids, weights, 8);
+	for (uint32_t key = 0; key < WEIR_BUCKETS; key++)
+		assert_int_equal(owners[key], owner_of(key, ids, 8));
+	free(owners);
+}
+
+/* The load of each worker is its weight's share, within 3 %: four standard deviations of the
+ * least share here. */
+static void
+loads_are_the_shares_of_the_weights_within_3_percent(void **state)
+{
+	static const uint16_t rows[][4] = { { 2, 1, 1, 2 }, { 1, 2, 3, 4 }, { 5, 1, 1, 3 } };
+	static const weir_worker_id ids[] = { 0, 1, 2, 3 };
+
+	(void)state;
+	for (size_t row = 0; row < ARRAY_LENGTH(rows); row++) {
+		weir_worker_id *owners = weighted_owners(ids, rows[row], 4);
+		double load[4] = { 0 };
+		double total = 0;
+
+		for (uint32_t i = 0; i < 4; i++)
+			total += rows[row][i];
+		for (uint32_t key = 0; key < WEIR_BUCKETS; key++)
+			load[owners[key]] += total / WEIR_BUCKETS;
+		for (uint32_t i = 0; i < 4; i++)
+			assert_true(fabs(load[i] / rows[row][i] - 1) < 0.03);
+		free(owners);
+	}
+}
+
+static void
+with_weights_too_removing_a_worker_moves_only_its_own_keys(void **state)
+{
+	static const weir_worker_id ids[] = { 0, 1, 2, 3, 4, 5 };
+	static const uint16_t weights[] = { 3, 3, 9, 3, 3, 3 };
+	weir_worker_id *before = weighted_owners(ids, weights, 6);
+
+	(void)state;
+	/* Without worker 2 all weights are equal: that changes how the table is made. */
+	for (uint32_t gone = 0; gone < 6; gone++) {
+		weir_worker_id left[5];
+		uint16_t left_weights[5];
+		weir_worker_id *after;
+
+		for (uint32_t i = 0; i < 5; i++) {
+			left[i] = ids[i < gone ? i : i + 1];
+			left_weights[i] = weights[left[i]];
+		}
+		after = weighted_owners(left, left_weights, 5);
+		for (uint32_t key = 0; key < WEIR_BUCKETS; key++) {
+			assert_int_not_equal(after[key], gone);
+			if (before[key] != gone)
+				assert_int_equal(after[key], before[key]);
+		}
+		free(after);
+	}
+	free(before);
+}
+
+static void
+a_worker_that_gains_weight_gains_keys_and_no_other_does(void **state)
+{
+	static const weir_worker_id ids[] = { 0, 1, 2, 3 };
+	static const uint16_t light[] = { 1, 1, 1, 1 };
+	static const uint16_t heavy[] = { 1, 1, 2, 1 };
+	weir_worker_id *before = weighted_owners(ids, light, 4);
+	weir_worker_id *after = weighted_owners(ids, heavy, 4);
+	uint32_t moved = 0;
+
+	(void)state;
+	for (uint32_t key = 0; key < WEIR_BUCKETS; key++) {
+		if (after[key] == before[key])
+			continue;
+		assert_int_equal(after[key], 2);
+		moved++;
+	}
+	/* From a quarter to two fifths, within 5 % of what that is. */
+	assert_in_range(
+		moved, WEIR_BUCKETS * 15 / 100 * 95 / 100, WEIR_BUCKETS * 15 / 100 * 105 / 100);
+	free(before);
+	free(after);
+}
+
+static void
+with_weights_a_tie_goes_to_the_first_in_pool_order(void **state)
+{
+	static const weir_worker_id twins[] = { 5, 5, 6 };
+	static const uint16_t weights[] = { 2, 2, 1 };
+	struct pick *pick = pick_create_weighted("rendezvous", twins, weights, 3);
+
+	(void)state;
+	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++) {
+		pick->meta[0].bucket = (uint16_t)bucket;
+		assert_int_not_equal(pick_at(pick, 0), 1);
+	}
+	pick_destroy(pick);
+}
+
+static void
+a_pool_is_weighted_as_its_configuration_says(void **state)
+{
+	static const weir_worker_id ids[] = { 0, 1, 2, 3 };
+	static const uint16_t weights[] = { 1, 5, 1, 2 };
+	struct weir_config config = rig_config("rendezvous", 4);
+	weir_worker_id owners[64];
+	struct rig *rig;
+
+	(void)state;
+	memcpy(config.weights, weights, sizeof(weights));
+	config.weights[0] = 0; /* stands for 1 */
+	rig = rig_create(&config, 128);
+	owners_ask(rig, owners, ARRAY_LENGTH(owners));
+	for (uint32_t i = 0; i < ARRAY_LENGTH(owners); i++)
+		assert_int_equal(owners[i], weighted_owner_of(i * 8, ids, weights, 4));
+	rig_destroy(rig);
+}
+
 int
 main(void)
 {
@@ -328,6 +517,13 @@ main(void)
 		cmocka_unit_test(c5_adding_a_worker_moves_a_sixth_of_the_keys_all_to_it),
 		cmocka_unit_test(c5_a_stopped_owner_is_passed_over_and_its_keys_alone_move),
 		cmocka_unit_test(c5_packets_that_have_no_flow_share_one_owner_and_are_told_apart),
+		cmocka_unit_test(weighted_table_equals_the_direct_computation_for_all_buckets),
+		cmocka_unit_test(c5_equal_weights_of_any_size_leave_the_table_bit_exact),
+		cmocka_unit_test(loads_are_the_shares_of_the_weights_within_3_percent),
+		cmocka_unit_test(with_weights_too_removing_a_worker_moves_only_its_own_keys),
+		cmocka_unit_test(a_worker_that_gains_weight_gains_keys_and_no_other_does),
+		cmocka_unit_test(with_weights_a_tie_goes_to_the_first_in_pool_order),
+		cmocka_unit_test(a_pool_is_weighted_as_its_configuration_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
