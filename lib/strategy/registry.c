@@ -16,6 +16,7 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_rendezvous,
 	&strategy_least_frequent,
 	&strategy_least_recent,
+	&strategy_ring,
 };
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))

@@ -13,6 +13,7 @@ extern const struct weir_strategy strategy_least_recent;
 extern const struct weir_strategy strategy_p2c;
 extern const struct weir_strategy strategy_random;
 extern const struct weir_strategy strategy_rendezvous;
+extern const struct weir_strategy strategy_ring;
 extern const struct weir_strategy strategy_round_robin;
 extern const struct weir_strategy strategy_shallowest;
 

@@ -28,4 +28,4 @@ def includes_read(text):
 def lib_folder(path):
     """`lane` for lib/lane/lane.h; None for public headers and for files outside of lib/."""
     parts = path.split("/")
-    return parts[1] if parts[0] == "lib" and len(parts) == 3 and parts[1] in RANK else None
+    return parts[1] if parts[0] == "lib" and len(parts) >= 3 and parts[1] in RANK else None
