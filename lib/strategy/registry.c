@@ -17,6 +17,7 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_least_frequent,
 	&strategy_least_recent,
 	&strategy_ring,
+	&strategy_maglev,
 };
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))

@@ -10,6 +10,7 @@ extern const struct weir_strategy strategy_first;
 extern const struct weir_strategy strategy_last;
 extern const struct weir_strategy strategy_least_frequent;
 extern const struct weir_strategy strategy_least_recent;
+extern const struct weir_strategy strategy_maglev;
 extern const struct weir_strategy strategy_p2c;
 extern const struct weir_strategy strategy_random;
 extern const struct weir_strategy strategy_rendezvous;
