@@ -48,6 +48,7 @@ cpu=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 bench_run lane
 bench_run dispatch
 bench_run parse
+bench_run owners
 bench_run dispatch --cpus "$cpu,$cpu"
 grep -q 'MEAN NOTHING' "$WORK/table" || fail "figures of a shared CPU are not marked"
 
@@ -108,6 +109,25 @@ for case in report_read("dispatch", CASE | DRAINED | COUNTS, STRATEGIES):
         check(visits == VISITS[where], f"shallowest {where}: {visits} visits per burst")
 PYTHON
 
+# Exact: what no strategy may change unnoticed. Of one worker all is its own, and nothing moves.
+python3 - "$WORK/owners.json" <<'PYTHON' || exit 1
+import json, sys
+
+KEYS = ("load_min", "load_max", "moved_beyond_mean_percent", "moved_beyond_max_percent")
+ALONE = (1, 1, 0, 0)
+SIXTEEN = {"rendezvous": (0.976, 1.023, 0, 0), "ring": (0.891, 1.172, 0, 0), "maglev": (1, 1, 0.326, 0.383)}
+
+with open(sys.argv[1]) as file:
+    results = json.load(file)["results"]
+found = {(case["subject"], case["workers"]): tuple(round(case[key]["median"], 3) for key in KEYS)
+         for case in results}
+for subject, sixteen in SIXTEEN.items():
+    for workers, expected in ((1, ALONE), (16, sixteen)):
+        figures = found.get((subject, workers))
+        if figures != expected:
+            sys.exit(f"FAILED: owners {subject} {workers}: {figures}, expected {expected}")
+PYTHON
+
 bench_refuses 'COMMAND lanes lane' lanes
 bench_refuses 'COMMAND (nothing)'
 bench_refuses '--rounds 0 1 1000' lane --rounds 0
@@ -125,4 +145,4 @@ bench_refuses '--subject nobody shallowest, rendezvous' dispatch --subject nobod
 bench_refuses '--json /nonexistent/x' dispatch --json /nonexistent/x
 bench_refuses '--wrokers' dispatch --wrokers 4
 "$WEIR_BENCH" --help | grep -q -- '--rounds N' || fail "--help does not list --rounds"
-echo "lane, dispatch and parse run and balance; 16 bad command lines are refused"
+echo "lane, dispatch, parse and owners run and balance; 16 bad command lines are refused"

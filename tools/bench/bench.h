@@ -77,6 +77,7 @@ void plan_add(struct bench_plan *plan, const struct bench_options *options,
 extern const struct bench_command command_lane;
 extern const struct bench_command command_dispatch;
 extern const struct bench_command command_order;
+extern const struct bench_command command_owners;
 extern const struct bench_command command_parse;
 
 #endif

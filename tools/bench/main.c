@@ -23,6 +23,7 @@ static const struct bench_command *const commands[] = {
 	&command_lane,
 	&command_dispatch,
 	&command_order,
+	&command_owners,
 	&command_parse,
 };
 
