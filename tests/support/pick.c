@@ -54,18 +54,32 @@ pick_set_context(struct pick *pick, uint32_t n)
 		pick->meta[i].bucket = (uint16_t)(i * 40503);
 }
 
-struct pick *
-pick_create_weighted(
-	const char *name, const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
+/* `weights` may be NULL: all 1. */
+static struct pick *
+pick_make(const struct weir_strategy *strategy, const weir_worker_id *ids, const uint16_t *weights,
+	uint32_t n)
 {
 	struct pick *pick = calloc(1, sizeof(*pick));
 
 	assert_non_null(pick);
-	pick->strategy = weir_strategy_find(name);
-	assert_non_null(pick->strategy);
+	assert_non_null(strategy);
+	pick->strategy = strategy;
 	pick_set_snapshot(pick, ids, weights, n);
 	pick_set_context(pick, n);
 	return pick;
+}
+
+struct pick *
+pick_create_of(const struct weir_strategy *strategy, const weir_worker_id *ids, uint32_t n)
+{
+	return pick_make(strategy, ids, NULL, n);
+}
+
+struct pick *
+pick_create_weighted(
+	const char *name, const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
+{
+	return pick_make(weir_strategy_find(name), ids, weights, n);
 }
 
 struct pick *

@@ -31,6 +31,9 @@ struct pick *pick_create_for(const char *name, const weir_worker_id *ids, uint32
 /* The same with weights, of which the i-th is that of ids[i]. */
 struct pick *pick_create_weighted(
 	const char *name, const weir_worker_id *ids, const uint16_t *weights, uint32_t n);
+/* The same of a strategy that need not be registered. */
+struct pick *pick_create_of(
+	const struct weir_strategy *strategy, const weir_worker_id *ids, uint32_t n);
 
 void pick_destroy(struct pick *pick);
 
