@@ -15,7 +15,7 @@
 #include "stress.h"
 
 #define N_READERS 2
-#define N_READINGS 2000000
+#define N_READINGS 4000001 /* odd: the last one is in the second slot */
 
 struct table {
 	struct weir_cached_depth *cached;

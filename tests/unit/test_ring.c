@@ -105,14 +105,17 @@ x5_a_point_belongs_to_itself_and_past_the_last_comes_the_first(void **state)
 	ring_add_point(&ring, 300, 3);
 	ring_add_point(&ring, 100, 1);
 	ring_add_point(&ring, 200, 2);
+	ring_add_point(&ring, 50, 0);
 	ring_sort(&ring);
-	assert_int_equal(ring_owner(&ring, 0), 1);
+	assert_int_equal(ring_owner(&ring, 0), 0);
+	assert_int_equal(ring_owner(&ring, 50), 0);
+	assert_int_equal(ring_owner(&ring, 51), 1);
 	assert_int_equal(ring_owner(&ring, 100), 1);
 	assert_int_equal(ring_owner(&ring, 101), 2);
 	assert_int_equal(ring_owner(&ring, 200), 2);
 	assert_int_equal(ring_owner(&ring, 300), 3);
-	assert_int_equal(ring_owner(&ring, 301), 1);
-	assert_int_equal(ring_owner(&ring, UINT32_MAX), 1);
+	assert_int_equal(ring_owner(&ring, 301), 0);
+	assert_int_equal(ring_owner(&ring, UINT32_MAX), 0);
 	ring_fini(&ring);
 }
 
