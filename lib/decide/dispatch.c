@@ -28,6 +28,8 @@ run_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	enum run_end run;
 
 	plan_make(dispatcher, state);
+	if (unlikely(dispatcher->has_budget))
+		budget_apply(dispatcher, state);
 	run = plan_carry_out(dispatcher, state);
 	/* The last chunk may be shorter than it was counted. */
 	if (dispatcher->chunk > 1 && plan->n_asked > 0)
@@ -61,14 +63,19 @@ burst_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 
 /*
  * A lane that was read again in mid-burst had its mirror entry set to what was lent by then; what
- * has been lent since is added here, so that the next burst of this loop sees it.
+ * has been lent since is added here, so that the next burst of this loop sees it. So it is where
+ * the plan was changed after the strategy was asked; and a budget makes the mirror of every worker
+ * inexact that packets went to past it.
  */
 static void
-mirror_settle(struct weir_dispatcher *dispatcher)
+mirror_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
+	if (dispatcher->has_budget)
+		bitset_add_all(&dispatcher->unsettled, &state->touched);
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
-		uint64_t bits = dispatcher->reread.word[w];
+		uint64_t bits = dispatcher->reread.word[w] | dispatcher->unsettled.word[w];
 
+		dispatcher->unsettled.word[w] = 0;
 		while (unlikely(bits))
 			mirror_restore(dispatcher, (weir_worker_id)bitset_pop(&bits, w));
 	}
@@ -84,7 +91,7 @@ burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		burst_lose(dispatcher, state);
 	}
 	lend_publish(dispatcher, &state->touched);
-	mirror_settle(dispatcher);
+	mirror_settle(dispatcher, state);
 	drops_finish(dispatcher);
 	counter_set(&dispatcher->tally.depth_visits, dispatcher->pick.depth_visits);
 	counter_set(&dispatcher->tally.moves, dispatcher->n_moves);
@@ -100,6 +107,10 @@ weir_harvest(struct weir_dispatcher *dispatcher)
 	mirror_sync(dispatcher);
 	dispatcher->reread = (struct bitset) { 0 };
 	finished = harvest_pass(dispatcher);
+	if (unlikely(dispatcher->state_period.period_ns > 0))
+		periods_check(dispatcher);
+	if (unlikely(dispatcher->hold_timeout_ns > 0))
+		hold_expire(dispatcher);
 	due = unlikely(hold_count(&dispatcher->hold) > 0) && hold_is_due(dispatcher);
 	/* Before the pass: what comes home during it is news to what was planned by then. */
 	dispatcher->hold_news = (struct hold_news) { 0 };

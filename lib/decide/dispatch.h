@@ -17,6 +17,66 @@ struct dispatch_state {
 	struct bitset touched;
 };
 
+/* What is done with packets of a class. An id that no rule has is as none. */
+static inline uint32_t
+class_id_of(const struct weir_meta *meta)
+{
+	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
+}
+
+static inline const struct pool_class *
+class_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	return &dispatcher->pool->class_of[class_id_of(meta)];
+}
+
+/* time.c */
+
+/* The deadline of a packet that is put into the hold now; 0 = it has none. */
+static inline uint64_t
+hold_deadline(const struct weir_dispatcher *dispatcher)
+{
+	if (dispatcher->hold_timeout_ns == 0 || dispatcher->now_ns == 0)
+		return 0;
+	return dispatcher->now_ns + dispatcher->hold_timeout_ns;
+}
+
+/* Whether it is too late for the entry of the hold at this array index. */
+static inline bool
+entry_is_late(const struct weir_dispatcher *dispatcher, uint32_t index)
+{
+	const uint64_t deadline_ns = dispatcher->hold.deadline_ns[index];
+
+	return deadline_ns > 0 && dispatcher->now_ns >= deadline_ns;
+}
+
+/* Lets strategies' per-class state begin afresh when its time is over. Between bursts. */
+void periods_check(struct weir_dispatcher *dispatcher);
+
+/* budget.c */
+
+/*
+ * Makes a plan keep to the budget. A pick of a worker that has none left goes to the next one that
+ * has, or into the hold; the packet of an owner that has none waits. What follows a pin goes on.
+ * Only with a budget.
+ */
+void budget_apply(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
+/* retry.c */
+
+/* How the search for another worker ended. */
+enum retry_end {
+	RETRY_NONE,	 /* the packet may not go elsewhere, or there is nobody else */
+	RETRY_FOUND,	 /* the plan is changed: there is room */
+	RETRY_EXHAUSTED, /* nobody that was tried has room */
+};
+
+/*
+ * Looks for room for the packet at hand, whose lane is full, at as many other workers as its class
+ * allows. Those of its bucket behind it in the burst follow it.
+ */
+enum retry_end packet_retry(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
 /* dispatch.c */
 
 /* Routes a burst; returns how many packets were taken over: lent, dropped or held. */
@@ -29,6 +89,15 @@ void index_advance(struct weir_dispatcher *dispatcher, uint32_t n);
 
 /* Plans for the packets from state->next on. There is at least one routable worker. */
 void plan_make(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
+/* Takes the marks of a pick that is not carried out off the pin of its bucket. */
+static inline void
+pick_forget(const struct weir_dispatcher *dispatcher, struct pin *pin)
+{
+	if (pin->flags & PIN_PICKED)
+		pin->stamp = dispatcher->lane[pin->worker].harvested;
+	pin->flags &= (uint8_t) ~(PIN_PICKED | PIN_STUCK);
+}
 
 /*
  * Takes back what was planned for the packets from state->next on and not done: from the mirror,
@@ -90,15 +159,36 @@ void drop_add(
 /* Ends the packets that were noted. */
 void drops_finish(struct weir_dispatcher *dispatcher);
 
+/*
+ * Reads the progress of a lane that looks full, once per burst, before that is believed. Returns
+ * whether there is room now.
+ */
+bool lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id);
+
+/* Stages packet `i` of the burst into a lane that has room; lend_publish is to follow. */
+void packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
+	weir_worker_id id);
+
 /* hold_pass.c */
 
-/* Puts one packet into the hold. Returns false if that is full. */
-bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i);
+/*
+ * Puts one packet into the hold: to be planned again (target WEIR_WORKER_NONE), when it counts in
+ * its bucket's `held`; or for one worker and no other, as copies are, when it does not. Returns
+ * false if the hold is full.
+ */
+bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
+	weir_worker_id target, uint64_t deadline_ns);
 
 /* Whether a pass over the hold, which is not empty, could find a packet that may go. */
 bool hold_is_due(const struct weir_dispatcher *dispatcher);
 
-/* Dispatches what is held and may go, oldest first; what may not keeps its place in line. */
+/* Ends the hold's oldest packets whose deadline has come, at most WEIR_BURST_MAX of them. */
+void hold_expire(struct weir_dispatcher *dispatcher);
+
+/*
+ * Dispatches what is held and may go, oldest first; what may not keeps its place in line. What is
+ * for a worker that is not routable any more ends as `dead_worker`.
+ */
 void hold_pass(struct weir_dispatcher *dispatcher);
 
 #endif

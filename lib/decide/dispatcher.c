@@ -98,6 +98,10 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
 		.owns_flows = pool->route[0].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
 		.reads_metadata = pool->route[0].strategy->flags & WEIR_STRATEGY_READS_META,
+		.has_budget = config->budget_pkts > 0,
+		.budget = config->budget_pkts > 0 ? config->budget_pkts : UINT32_MAX,
+		.hold_timeout_ns = config->hold_timeout_ns,
+		.state_period = { .period_ns = config->state_period_ns },
 		.sticky_ns = config->sticky_ns,
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 	};

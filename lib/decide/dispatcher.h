@@ -6,7 +6,9 @@
  *   mirror.c      snapshot → mirror            plan.c       where each packet goes
  *   harvest.c     progress → mirror,           lend.c       into lanes, or overflow
  *                 packets come home            hold_pass.c  what waits, in its order
- *                                              why.c        explains, changes nothing
+ *   time.c        deadlines, periods             budget.c     who may take more
+ *   admission.c   packets of a class at a        retry.c      who else has room
+ *                 worker                         why.c        explains, changes nothing
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
@@ -21,6 +23,7 @@
 #include "hold.h"
 #include "pin.h"
 #include "pool.h"
+#include "state_period.h"
 
 /* What is counted of one worker; the dispatcher writes it once per harvest of that worker. */
 struct worker_tally {
@@ -76,8 +79,9 @@ struct plan {
 
 /* What the packets in the hold wait for: see hold_is_due(). */
 struct hold_wait {
-	struct bitset pinned; /* workers that the pins of held buckets name */
-	bool refused;	      /* one found no room, and those behind it were not looked at */
+	struct bitset pinned;  /* workers that the pins of held buckets name */
+	struct bitset targets; /* workers that entries are for */
+	bool refused;	       /* one found no room, and those behind it were not looked at */
 };
 
 /*
@@ -90,6 +94,22 @@ struct hold_news {
 	bool all;		/* anything may go: another pool, a reclaim, packets from outside */
 };
 
+/* Held packets that wait for budget: whoever comes new stands behind them. */
+struct budget_lines {
+	bool any;	      /* for that of any worker */
+	struct bitset owners; /* for that of these, which own them */
+};
+
+/* Packets of each class at each worker. Empty unless counts_classes. */
+struct class_books {
+	uint32_t *depth;     /* packets of a class lent to a worker, by weir_class_slot() */
+	uint8_t *slot_class; /* by worker and lane slot: class of the packet there */
+	weir_claim *claims;  /* the pool's; NULL where none are taken */
+	uint32_t n_picked;
+	uint32_t picked[WEIR_BURST_MAX]; /* slots that a strategy picked for the plan at hand */
+	struct area area;
+};
+
 struct weir_dispatcher {
 	/* Fixed at creation. */
 	struct weir_pool *pool;
@@ -100,16 +120,20 @@ struct weir_dispatcher {
 	uint32_t n_dispatchers;
 	uint32_t burst;
 	uint32_t chunk;
-	bool refuses;		 /* policy: a refusal ends the dispatch */
-	uint8_t drop_reason;	 /* policy: what a drop is counted as */
-	bool counts_in_process;	 /* depth mode outstanding */
-	bool owns_flows;	 /* strategy: a flow has one owner */
-	bool reads_metadata;	 /* strategy: looks at the packets' metadata */
-	uint64_t sticky_ns;	 /* a bucket stays until it was silent that long; 0 = off */
-	struct pin *pins;	 /* order flow: by bucket; NULL with order none */
-	uint64_t *last_ns;	 /* with sticky_ns: by bucket, arrival of its last packet */
-	uint64_t n_moves;	 /* buckets that went to another worker than before */
-	_Atomic uint32_t *tails; /* own tail array; NULL with one dispatcher */
+	bool refuses;		/* policy: a refusal ends the dispatch */
+	uint8_t drop_reason;	/* policy: what a drop is counted as */
+	bool counts_in_process; /* depth mode outstanding */
+	bool owns_flows;	/* strategy: a flow has one owner */
+	bool reads_metadata;	/* strategy: looks at the packets' metadata */
+	bool counts_classes;	/* an admission or a strategy goes by packets of a class */
+	bool has_budget;
+	uint32_t budget;	  /* packets that may be outstanding at a worker; UINT32_MAX: any */
+	uint64_t hold_timeout_ns; /* what is held may wait that long; 0 = for ever */
+	uint64_t sticky_ns;	  /* a bucket stays until it was silent that long; 0 = off */
+	struct pin *pins;	  /* order flow: by bucket; NULL with order none */
+	uint64_t *last_ns;	  /* with sticky_ns: by bucket, arrival of its last packet */
+	uint64_t n_moves;	  /* buckets that went to another worker than before */
+	_Atomic uint32_t *tails;  /* own tail array; NULL with one dispatcher */
 	struct progress *progress[WEIR_WORKERS_MAX];
 
 	/* The snapshot in use and what follows from it. */
@@ -120,10 +144,12 @@ struct weir_dispatcher {
 	struct weir_pick_context pick;
 	CACHE_ALIGNED uint32_t depth[WEIR_WORKERS_MAX];
 	CACHE_ALIGNED uint32_t room[WEIR_WORKERS_MAX];
+	CACHE_ALIGNED uint32_t left[WEIR_WORKERS_MAX]; /* of the budget, in the plan at hand */
 
 	/* By worker id. */
 	struct bitset outstanding; /* lanes with packets lent and not harvested */
 	struct bitset reread;	   /* lanes whose progress was read again in this burst */
+	struct bitset unsettled;   /* mirror entries that a change of plan has made inexact */
 	struct lane_producer *lane;
 	struct worker_tally *worker_tally;
 	struct area lane_area; /* lane[], worker_tally[] and the handles of all lanes */
@@ -136,6 +162,10 @@ struct weir_dispatcher {
 	struct hold_wait hold_wait;
 	struct hold_news hold_news;
 	uint64_t n_hold_passes;
+	struct budget_lines lines;
+	uint64_t now_ns; /* as weir_time_set said last; 0 = it never did */
+	struct state_period state_period;
+	struct class_books class_books;
 	struct area state_area; /* the strategy's own */
 	struct area pin_area;	/* pins[], last_ns[] */
 	struct plan plan;
@@ -183,6 +213,17 @@ lane_depth(const struct weir_dispatcher *dispatcher, const struct lane_producer 
 	       lane->others;
 }
 
+/* What a worker may be given: free slots of its lane, and not more than its budget has left. */
+static inline uint32_t
+lane_allowance(const struct weir_dispatcher *dispatcher, const struct lane_producer *lane)
+{
+	const uint32_t occupied = lane_occupied(lane);
+	const uint32_t left = occupied < dispatcher->budget ? dispatcher->budget - occupied : 0;
+	const uint32_t room = lane_room(lane);
+
+	return room < left ? room : left;
+}
+
 /* Recomputes one worker's mirror entry from its lane. Workers that are not routable have none. */
 static inline void
 mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id)
@@ -193,7 +234,8 @@ mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	if (position == WEIR_WORKER_NONE)
 		return;
 	dispatcher->depth[position] = lane_depth(dispatcher, lane);
-	dispatcher->room[position] = lane_room(lane);
+	dispatcher->room[position] = lane_allowance(dispatcher, lane);
+	dispatcher->left[position] = dispatcher->room[position];
 }
 
 #endif

@@ -29,8 +29,7 @@ drops_finish(struct weir_dispatcher *dispatcher)
 	drops->n = 0;
 }
 
-/* A lane that looks full: its progress is read, once per burst, before that is believed. */
-static bool
+bool
 lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 {
 	if (bitset_has(&dispatcher->reread, id))
@@ -40,6 +39,17 @@ lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 		progress_lines(dispatcher) + dispatcher->n_dispatchers - 1);
 	harvest_worker(dispatcher, id);
 	return lane_room(&dispatcher->lane[id]) > 0;
+}
+
+void
+packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
+	weir_worker_id id)
+{
+	const struct weir_burst *burst = state->burst;
+
+	lane_stage(&dispatcher->lane[id], &burst->packets[i], &state->data[i], &burst->meta[i], 1,
+		&dispatcher->posts[dispatcher->n_posts++]);
+	bitset_add(&state->touched, id);
 }
 
 /* The packet finds no room, at its worker or in the hold. Returns how the run goes on. */
@@ -58,7 +68,8 @@ packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state
 static enum run_end
 packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
-	if (!state->from_hold && !hold_add(dispatcher, state->burst, state->next))
+	if (!state->from_hold && !hold_add(dispatcher, state->burst, state->next, WEIR_WORKER_NONE,
+					 hold_deadline(dispatcher)))
 		return packet_overflow(
 			dispatcher, state, WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
 	state->next++;

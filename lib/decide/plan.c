@@ -316,10 +316,9 @@ asked_count(const struct weir_dispatcher *dispatcher, const struct dispatch_stat
 {
 	uint32_t n = 0;
 
-	if (!dispatcher->pins)
-		return state->burst->n - state->next;
 	for (uint32_t i = state->next; i < state->burst->n; i++)
-		n += dispatcher->plan.asked[i];
+		n += dispatcher->pins ? dispatcher->plan.asked[i]
+				      : dispatcher->plan.target[i] != PLAN_HOLD;
 	return n;
 }
 
@@ -337,10 +336,6 @@ plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 		return;
 	/* A pick whose packet was not lent leaves no pin: also of those that were dropped. */
 	for (uint32_t i = 0; i < state->burst->n; i++) {
-		struct pin *pin = &dispatcher->pins[state->burst->meta[i].bucket];
-
-		if (pin->flags & PIN_PICKED)
-			pin->stamp = dispatcher->lane[pin->worker].harvested;
-		pin->flags &= (uint8_t) ~(PIN_PICKED | PIN_STUCK);
+		pick_forget(dispatcher, &dispatcher->pins[state->burst->meta[i].bucket]);
 	}
 }

@@ -10,6 +10,8 @@
 
 #define HOLD_SIZE_MAX UINT16_MAX /* struct pin counts the held of one bucket in 16 bits */
 
+#define HOLD_TIMEOUT_NS_MAX INT64_MAX /* a deadline is a sum */
+
 #define STICKY_NS_MAX INT64_MAX /* silences are compared signed */
 
 struct range {
@@ -139,6 +141,24 @@ order_check(const struct weir_config *config, struct weir_config_error *error)
 	return 0;
 }
 
+static int
+waiting_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	if (config->budget_pkts > config->lane_size) {
+		error_set_number(error, "budget_pkts", config->budget_pkts);
+		snprintf(error->allowed, sizeof(error->allowed),
+			"0 to %" PRIu32 ", the lane's size: a lane cannot hold more",
+			config->lane_size);
+		return -EINVAL;
+	}
+	if (config->hold_timeout_ns > HOLD_TIMEOUT_NS_MAX) {
+		error_set_number(error, "hold_timeout_ns", config->hold_timeout_ns);
+		error_allow(error, "below 2^63");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 weir_config_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -152,7 +172,7 @@ weir_config_check(const struct weir_config *config, struct weir_config_error *er
 	}
 	if (config_classes_check(config, error) < 0 || weights_check(config, error) < 0)
 		return -EINVAL;
-	if (order_check(config, error) < 0)
+	if (order_check(config, error) < 0 || waiting_check(config, error) < 0)
 		return -EINVAL;
 	return depth_mode_check(config, error);
 }

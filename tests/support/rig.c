@@ -30,6 +30,8 @@ order_check(struct rig_dispatcher *d, const struct rig_packet *packet)
 		}
 		return;
 	}
+	if (d->rig->waits_apart)
+		return;
 	assert_true(packet->id >= d->next_id[packet->from]);
 	d->next_id[packet->from] = packet->id + 1;
 }
@@ -46,6 +48,7 @@ packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct wei
 	if (worker == WEIR_WORKER_NONE) {
 		assert_int_equal(verdict->kind, WEIR_VERDICT_DROP);
 		d->n_held_overflow += verdict->target == WEIR_REASON_HELD_OVERFLOW;
+		d->n_hold_timeout += verdict->target == WEIR_REASON_HOLD_TIMEOUT;
 		return;
 	}
 	assert_true(worker < d->rig->config.n_workers);
@@ -174,6 +177,15 @@ packet_bucket(const struct rig *rig, uint32_t id)
 	return rig_bucket(rig->n_buckets > 0 ? bucket_draw(rig, id) : id);
 }
 
+static uint8_t
+packet_class(const struct rig *rig, uint32_t id)
+{
+	if (rig->n_classes < 2)
+		return rig->class_id;
+	return (uint8_t)(rig->class_id +
+			 rng_below(rng_at(rig->config.seed + 1, id), rig->n_classes));
+}
+
 static void
 packet_make(struct rig *rig, struct rig_dispatcher *d, uint16_t bucket)
 {
@@ -192,6 +204,7 @@ packet_make(struct rig *rig, struct rig_dispatcher *d, uint16_t bucket)
 			.segment_length = 60 + id % 1400,
 			.port = (uint16_t)(id % 7),
 			.bucket = bucket,
+			.class_id = packet_class(rig, id),
 			/* Flows that share a bucket share nothing else. */
 			.hash = (uint64_t)bucket << 48 | id,
 		},
@@ -299,6 +312,13 @@ rig_abandon(struct rig *rig, uint32_t dispatcher)
 
 	d->n_abandoned += d->n_refused;
 	d->n_refused = 0;
+}
+
+void
+rig_time(struct rig *rig, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < rig->config.n_dispatchers; i++)
+		weir_time_set(rig->dispatcher[i].dispatcher, now_ns);
 }
 
 uint32_t

@@ -42,6 +42,7 @@ struct rig_dispatcher {
 	uint32_t n_ended;
 	uint32_t n_finish_calls;
 	uint32_t n_held_overflow;
+	uint32_t n_hold_timeout;
 	uint32_t n_written_off;	 /* a test's own count: reclaimed packets that never come back */
 	uint32_t n_hold_dropped; /* likewise: dropped out of the hold, never routed */
 	uint32_t next_id[WEIR_WORKERS_MAX]; /* lowest id that may come back from each worker */
@@ -67,6 +68,11 @@ struct rig {
 	int bucket;	    /* of new packets; negative: as n_buckets says */
 	uint32_t n_buckets; /* drawn from so many, some more often; 0: all in turn, by id */
 	uint64_t time_ns;   /* arrival time of new packets; 0: their id */
+	bool waits_apart;   /* packets wait for one worker while later ones go, and may then go
+			       to another: lanes need not have the order of arrival */
+	uint8_t class_id;   /* of new packets */
+	uint8_t n_classes;  /* drawn from so many, class_id on; 0 and 1: class_id alone */
+	bool asks_not_all;  /* strategies are not asked for every packet, whatever the order */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
 	 * call. May use rig_take, rig_complete and rig_work.
@@ -105,6 +111,9 @@ void rig_hold(struct rig *rig, uint32_t dispatcher);
 
 /* Leaves the refused ones with the caller for good. */
 void rig_abandon(struct rig *rig, uint32_t dispatcher);
+
+/* Tells every dispatcher the time. */
+void rig_time(struct rig *rig, uint64_t now_ns);
 
 uint32_t rig_harvest(struct rig *rig);
 

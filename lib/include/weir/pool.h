@@ -104,10 +104,21 @@ struct weir_config {
 	const struct weir_class *classes;   /**< of class ids 1 .. n_classes; copied */
 	uint32_t n_classes;		    /**< 0 .. WEIR_CLASSES_MAX - 1 */
 	uint16_t weights[WEIR_WORKERS_MAX]; /**< by worker, 0 .. WEIR_WEIGHT_MAX; 0 stands for 1 */
-	uint32_t budget_pkts;	  /**< packets that a worker may have outstanding of one dispatcher
-				       before new ones wait in the hold; 0 = no budget */
-	uint64_t hold_timeout_ns; /**< a packet that waits for a budget, or for room, ends as
-				       `hold_timeout` after so long; 0 = never. By weir_time_set */
+	/**
+	 * Packets that a worker may have outstanding of one dispatcher, 0 .. lane_size; 0 = any
+	 * number. A queue length is not a work length: where few packets take very much longer than
+	 * most, a small budget keeps the others from being stuck behind them.
+	 *
+	 * A pick of a worker that is at its budget goes to the next routable one that is not. What
+	 * finds all at their budgets waits in the hold, whatever the policy; everything new that
+	 * asks a strategy stands behind it, and whoever finishes takes the oldest. Under a strategy
+	 * that owns flows a packet waits for its owner alone. Packets of buckets that are out
+	 * follow them past any budget. Give it a hold: without one what would wait ends as
+	 * `held_overflow`.
+	 */
+	uint32_t budget_pkts;
+	uint64_t hold_timeout_ns; /**< what is held, for whatever cause, ends as `hold_timeout`
+				     after so long, up to 2^63 - 1; 0 = never. By weir_time_set */
 	uint64_t state_period_ns; /**< per-class state of strategies begins afresh after so long; 0
 				     = never. By weir_time_set */
 	const char *overflow;	  /**< name, as weir_overflow_find() knows it */
