@@ -6,7 +6,7 @@
  * refusal ends the dispatch, or a drop the chunk that it falls into), what was planned but not done
  * is taken back and, if the dispatch goes on, planned afresh.
  */
-#include "dispatch.h"
+#include "admission.h"
 
 #include <assert.h>
 
@@ -31,6 +31,8 @@ run_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	if (unlikely(dispatcher->has_budget))
 		budget_apply(dispatcher, state);
 	run = plan_carry_out(dispatcher, state);
+	if (unlikely(dispatcher->class_books.n_picked > 0))
+		class_claims_settle(dispatcher);
 	/* The last chunk may be shorter than it was counted. */
 	if (dispatcher->chunk > 1 && plan->n_asked > 0)
 		mirror_restore(dispatcher,

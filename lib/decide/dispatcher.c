@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation of a dispatcher, and copies of its counters. Cold. */
-#include "dispatcher.h"
+#include "admission.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -112,6 +112,7 @@ static void
 dispatcher_free(struct weir_dispatcher *dispatcher)
 {
 	hold_fini(&dispatcher->hold);
+	class_books_fini(dispatcher);
 	area_free(&dispatcher->pin_area);
 	area_free(&dispatcher->state_area);
 	area_free(&dispatcher->lane_area);
@@ -138,6 +139,7 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher->finish = finish;
 	dispatcher->finish_context = context;
 	if (lanes_init(dispatcher) < 0 || state_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
+		class_books_init(dispatcher) < 0 ||
 		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;

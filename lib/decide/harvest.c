@@ -7,7 +7,7 @@
  */
 #include <assert.h>
 
-#include "dispatcher.h"
+#include "admission.h"
 #include "seq.h"
 
 /* Ids per cache line of a tail array: each such line is read at most once per pass. */
@@ -81,6 +81,8 @@ lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harve
 		n = n < lane->n_slots - index ? n : lane->n_slots - index;
 		n = n < WEIR_BURST_MAX ? n : WEIR_BURST_MAX;
 		run_finish(dispatcher, id, index, n, sums);
+		if (unlikely(dispatcher->counts_classes))
+			class_unbook(dispatcher, id, lane->harvested, n);
 		lane->harvested += n;
 	}
 	sums->finished += total;
@@ -282,6 +284,8 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 	assert(worker < dispatcher->n_workers && (unsigned int)reason < WEIR_REASON_COUNT);
 	harvest_worker(dispatcher, worker);
 	n = lane_occupied(lane);
+	if (dispatcher->counts_classes)
+		class_unbook(dispatcher, worker, lane->harvested, n);
 	if (mode == WEIR_RECLAIM_GONE)
 		lane_drop(dispatcher, worker, reason);
 	lane->harvested = lane->tail;

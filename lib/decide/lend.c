@@ -3,7 +3,7 @@
  * Carrying the plan out: each packet into its worker's lane, into the hold, or into overflow, in
  * the order of arrival; then all of it published together.
  */
-#include "dispatch.h"
+#include "admission.h"
 
 void
 drop_add(struct weir_dispatcher *dispatcher, void *packet, weir_worker_id worker, uint8_t reason)
@@ -47,6 +47,8 @@ packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, ui
 {
 	const struct weir_burst *burst = state->burst;
 
+	if (dispatcher->counts_classes)
+		class_book(dispatcher, &burst->meta[i], id);
 	lane_stage(&dispatcher->lane[id], &burst->packets[i], &state->data[i], &burst->meta[i], 1,
 		&dispatcher->posts[dispatcher->n_posts++]);
 	bitset_add(&state->touched, id);
@@ -191,13 +193,41 @@ runs_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	state->next = i;
 }
 
+/* As packets_lend, where packets of a class are counted and some are not let in. */
+static void
+classes_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const struct weir_burst *burst = state->burst;
+	const uint16_t *target = dispatcher->plan.target;
+
+	for (; state->next < burst->n && target[state->next] != PLAN_HOLD; state->next++) {
+		const uint32_t i = state->next;
+		const weir_worker_id id = target[i];
+
+		if (!class_admits(dispatcher, &burst->meta[i], id)) {
+			drop_add(dispatcher, burst->packets[i], id, WEIR_REASON_BUSY_DISCARD);
+			/* The strategy may have counted it in the mirror. */
+			bitset_add(&dispatcher->unsettled, id);
+			continue;
+		}
+		if (lane_room(&dispatcher->lane[id]) == 0)
+			return;
+		packet_lend(dispatcher, state, i, id);
+		if (dispatcher->pins)
+			dispatcher->n_moves += pin_set(&dispatcher->pins[burst->meta[i].bucket], id,
+				dispatcher->lane[id].tail);
+	}
+}
+
 /* Lends up to the first packet that cannot be lent at once. */
 static void
 plan_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
 	const uint32_t first = state->next;
 
-	if (dispatcher->chunk > 1)
+	if (unlikely(dispatcher->counts_classes))
+		classes_lend(dispatcher, state);
+	else if (dispatcher->chunk > 1)
 		runs_lend(dispatcher, state);
 	else if (dispatcher->pins)
 		packets_lend(dispatcher, state, dispatcher->pins);

@@ -9,7 +9,7 @@
  * Pinned packets of a burst count in the mirror before any of its picks: they are lent whatever
  * the picks will be.
  */
-#include "dispatch.h"
+#include "admission.h"
 
 static uint32_t
 picks_needed(const struct weir_dispatcher *dispatcher, uint32_t n)
@@ -36,6 +36,10 @@ strategy_ask(struct weir_dispatcher *dispatcher, const struct weir_meta *metadat
 		return;
 	dispatcher->snapshot->route[0].strategy->pick_burst(
 		&dispatcher->pick, metadata, n_picks, chunk == 1 ? plan->position : plan->pick);
+	if (unlikely(dispatcher->counts_classes) &&
+		(dispatcher->snapshot->route[0].strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH))
+		class_picks_settle(dispatcher, dispatcher->snapshot->route[0].strategy, metadata,
+			n_picks, chunk == 1 ? plan->position : plan->pick);
 	if (chunk == 1)
 		return;
 	for (uint32_t i = 0, pick = 0, left = chunk; i < n; i++) {

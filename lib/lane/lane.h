@@ -9,9 +9,9 @@
  * takes nothing along.
  *
  * Three kinds of memory, by writer:
- *   lane area (slots, metadata)     dispatcher writes, worker reads
- *   worker area (verdicts)          worker writes, dispatcher reads
- *   private (packet handles)        dispatcher only
+ *   lane area (slots, metadata, covers)   dispatcher writes, worker reads
+ *   worker area (verdicts)                worker writes, dispatcher reads
+ *   private (packet handles)              dispatcher only
  */
 #ifndef WEIR_LANE_LANE_H
 #define WEIR_LANE_LANE_H
@@ -27,6 +27,9 @@
 
 typedef _Atomic uint64_t lane_slot;
 
+/* Of a class that covers early: sequence number of its newest packet in the lane. */
+typedef _Atomic uint32_t lane_cover_seq;
+
 /* Where one lane's arrays begin, in bytes within their areas, and how long the arrays are. */
 struct lane_geometry {
 	uint32_t n_slots; /* power of two, at least the capacity */
@@ -34,6 +37,7 @@ struct lane_geometry {
 	size_t metadata_bytes; /* 0 when no metadata travels */
 	size_t verdicts_bytes;
 	size_t packets_bytes;
+	size_t covers_bytes; /* 0 when no class covers early: whoever lays lanes out adds them */
 };
 
 /*
@@ -61,6 +65,7 @@ struct lane_consumer {
 	const lane_slot *slots;
 	const struct weir_meta *metadata;
 	struct weir_verdict *verdicts;
+	const lane_cover_seq *covers; /* by class; NULL when no class covers early */
 	uint32_t n_slots;
 	uint32_t head;	    /* packets taken so far */
 	uint32_t completed; /* packets completed so far */
@@ -171,6 +176,30 @@ lane_peek(const struct lane_consumer *lane, uint32_t seq, uint64_t *data)
 
 	*data = slot >> 1;
 	return (slot & 1) == lane_phase(seq, lane->n_slots);
+}
+
+/*
+ * Edge E9, dispatcher's side: the packet of sequence number `seq`, which is lent next, covers those
+ * of its class that are queued before it. Relaxed: the slot of that packet is published behind this
+ * (edge E3), so that a worker that sees the packet sees a number as high at least; and a worker
+ * that sees the number sooner covers a packet whose successor is on its way.
+ */
+static inline void
+lane_cover(lane_cover_seq *covers, uint32_t class_id, uint32_t seq)
+{
+	atomic_store_explicit(&covers[class_id], seq, memory_order_relaxed);
+}
+
+/*
+ * Edge E9, worker's side: whether a newer packet of its class covers the one of sequence number
+ * `seq`. Asked once for each packet, when it is taken: so a packet is either covered or worked on.
+ * Every packet of such a class stores its number, so the two lie no farther apart than a lane is
+ * long.
+ */
+static inline bool
+lane_is_covered(const lane_cover_seq *covers, uint32_t class_id, uint32_t seq)
+{
+	return (int32_t)(seq - atomic_load_explicit(&covers[class_id], memory_order_relaxed)) < 0;
 }
 
 #endif

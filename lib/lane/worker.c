@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include <weir/stats.h>
+
 static inline void
 packet_fill(
 	struct weir_packet *packet, const struct lane_consumer *lane, uint32_t seq, uint64_t data)
@@ -13,6 +15,60 @@ packet_fill(
 		packet->meta = lane->metadata[seq & (lane->n_slots - 1)];
 	else
 		packet->meta = (struct weir_meta) { 0 };
+}
+
+/* Whether the packet of sequence number `seq`, which is there, gives way to a newer one. */
+static bool
+packet_is_covered(const struct weir_worker *worker, const struct lane_consumer *lane, uint32_t seq)
+{
+	const uint32_t class_id = lane->metadata[seq & (lane->n_slots - 1)].class_id;
+
+	return class_id < WEIR_CLASSES_MAX && (worker->covering >> class_id & 1) &&
+	       lane_is_covered(lane->covers, class_id, seq);
+}
+
+/*
+ * Gives the covered packets at the head of a lane back at once. Those behind others wait for the
+ * next take: what is completed is completed in order.
+ */
+static void
+covered_complete(struct weir_worker *worker, uint32_t dispatcher)
+{
+	struct lane_consumer *lane = &worker->lane[dispatcher];
+	const uint32_t before = lane->head;
+	uint64_t data;
+
+	while (lane_peek(lane, lane->head, &data) && packet_is_covered(worker, lane, lane->head)) {
+		lane->verdicts[lane->head & (lane->n_slots - 1)] =
+			weir_verdict_drop(WEIR_REASON_COVERED);
+		lane->head++;
+	}
+	if (lane->head == before)
+		return;
+	lane->completed = lane->head;
+	counter_add(&worker->taken, lane->head - before);
+	counter_add(&worker->completed, lane->head - before);
+	progress_publish(worker->progress, dispatcher, progress_pack(lane->completed, 0));
+}
+
+/* As lane_take, up to the next covered packet. */
+static uint32_t
+lane_take_uncovered(
+	struct weir_worker *worker, uint32_t dispatcher, struct weir_packet *packets, uint32_t max)
+{
+	struct lane_consumer *lane = &worker->lane[dispatcher];
+	uint64_t data;
+	uint32_t n = 0;
+
+	covered_complete(worker, dispatcher);
+	while (n < max && lane_peek(lane, lane->head + n, &data) &&
+		!packet_is_covered(worker, lane, lane->head + n)) {
+		prefetch_read((const void *)(uintptr_t)data);
+		packet_fill(&packets[n], lane, lane->head + n, data);
+		n++;
+	}
+	lane->head += n;
+	return n;
 }
 
 static uint32_t
@@ -50,7 +106,9 @@ weir_take(struct weir_worker *worker, struct weir_packet *packets, uint32_t max)
 	if (worker->in_process > 0)
 		return 0;
 	for (uint32_t i = 0; i < worker->n_dispatchers; i++) {
-		const uint32_t n = lane_take(&worker->lane[dispatcher], packets, max);
+		const uint32_t n = unlikely(worker->covering)
+					   ? lane_take_uncovered(worker, dispatcher, packets, max)
+					   : lane_take(&worker->lane[dispatcher], packets, max);
 		const uint32_t visited = dispatcher;
 
 		dispatcher = dispatcher + 1 == worker->n_dispatchers ? 0 : dispatcher + 1;

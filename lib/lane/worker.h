@@ -17,6 +17,7 @@ struct weir_worker {
 	struct progress *progress;
 	uint32_t n_dispatchers;
 	weir_worker_id id;
+	uint64_t covering;	   /* classes whose newer packets cover those still queued */
 	bool publishes_in_process; /* depth mode `queued` needs it before the handler runs */
 
 	/* Written by the worker at every take. */

@@ -134,6 +134,20 @@ class_ranges_check(
 	return 0;
 }
 
+/* A worker tells what is covered by the class in the metadata. */
+static int
+admission_check(
+	const struct weir_config *config, uint32_t class_id, struct weir_config_error *error)
+{
+	if (config->classes[class_id - 1].admission != WEIR_ADMIT_COVER_EARLY ||
+		config->lend_metadata)
+		return 0;
+	class_error_set(error, class_id, "admission", "WEIR_ADMIT_COVER_EARLY");
+	error_allow(error, "WEIR_ADMIT_SERIAL");
+	error_allow(error, "WEIR_ADMIT_DISCARD_LATER: the other one needs lend_metadata");
+	return -EINVAL;
+}
+
 int
 config_classes_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -145,7 +159,8 @@ config_classes_check(const struct weir_config *config, struct weir_config_error 
 
 		if (strategy_check(config, i + 1, class->strategy, class->fallback, error) < 0 ||
 			overflow_check(i + 1, class->overflow, error) < 0 ||
-			class_ranges_check(i + 1, class, error) < 0)
+			class_ranges_check(i + 1, class, error) < 0 ||
+			admission_check(config, i + 1, error) < 0)
 			return -EINVAL;
 	}
 	return 0;
@@ -187,6 +202,10 @@ pool_classes_resolve(struct weir_pool *pool)
 	pool->class_of[0] = (struct pool_class) { .policy = weir_overflow_find(config->overflow) };
 	for (uint32_t i = 0; i < config->n_classes; i++)
 		pool->class_of[i + 1] = class_resolve(pool, &config->classes[i]);
+	pool->covering = 0;
+	for (uint32_t id = 1; id <= config->n_classes; id++)
+		pool->covering |= (uint64_t)(pool->class_of[id].admission == WEIR_ADMIT_COVER_EARLY)
+				  << id;
 	/* A class that no rule has is treated like what no rule matched. */
 	for (uint32_t id = config->n_classes + 1; id < WEIR_CLASSES_MAX; id++)
 		pool->class_of[id] = pool->class_of[0];

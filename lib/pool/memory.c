@@ -10,6 +10,8 @@
 #include "pool.h"
 
 #define PAGE_BYTES ((size_t)4096)
+#define COVERS_BYTES (WEIR_CLASSES_MAX * sizeof(lane_cover_seq))
+#define CLAIMS_BYTES ((size_t)WEIR_CLASSES_MAX * WEIR_WORKERS_MAX * sizeof(weir_claim))
 
 static size_t
 stagger_bytes(weir_worker_id worker)
@@ -20,7 +22,8 @@ stagger_bytes(weir_worker_id worker)
 static size_t
 lane_bytes(const struct weir_pool *pool)
 {
-	return pool->geometry.slots_bytes + pool->geometry.metadata_bytes;
+	return pool->geometry.slots_bytes + pool->geometry.metadata_bytes +
+	       pool->geometry.covers_bytes;
 }
 
 static size_t
@@ -67,6 +70,15 @@ metadata_memory(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_i
 				    pool->geometry.slots_bytes);
 }
 
+lane_cover_seq *
+pool_lane_cover(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker)
+{
+	if (pool->geometry.covers_bytes == 0)
+		return NULL;
+	return (lane_cover_seq *)(lane_memory(pool, dispatcher, worker) +
+				  pool->geometry.slots_bytes + pool->geometry.metadata_bytes);
+}
+
 struct progress *
 pool_progress(const struct weir_pool *pool, weir_worker_id worker)
 {
@@ -101,14 +113,41 @@ worker_init(struct weir_pool *pool, weir_worker_id id)
 	worker->progress = pool_progress(pool, id);
 	worker->n_dispatchers = pool->config.n_dispatchers;
 	worker->id = id;
+	worker->covering = pool->covering;
 	worker->publishes_in_process = pool->config.depth_mode == WEIR_DEPTH_QUEUED;
 	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++)
 		worker->lane[i] = (struct lane_consumer) {
 			.slots = (lane_slot *)lane_memory(pool, i, id),
 			.metadata = metadata_memory(pool, i, id),
 			.verdicts = verdicts_memory(pool, i, id),
+			.covers = pool_lane_cover(pool, i, id),
 			.n_slots = pool->geometry.n_slots,
 		};
+}
+
+static bool
+pool_claims_workers(const struct weir_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->n_routes; i++) {
+		if (pool->route[i].strategy->flags & WEIR_STRATEGY_CLAIMS)
+			return true;
+	}
+	return false;
+}
+
+/* One dispatcher alone has nobody to claim a worker before. */
+static int
+claims_init(struct weir_pool *pool)
+{
+	if (pool->config.n_dispatchers == 1 || !pool_claims_workers(pool))
+		return 0;
+	return area_allocate(&pool->claim_area, CLAIMS_BYTES);
+}
+
+weir_claim *
+pool_claims(const struct weir_pool *pool)
+{
+	return pool->claim_area.memory;
 }
 
 int
@@ -117,13 +156,16 @@ pool_memory_init(struct weir_pool *pool)
 	const struct weir_config *config = &pool->config;
 
 	pool->geometry = lane_geometry_make(config->lane_size, config->lend_metadata);
+	if (pool->covering != 0)
+		pool->geometry.covers_bytes = round_up(COVERS_BYTES, CACHE_LINE_BYTES);
 	if (area_allocate(&pool->lane_area, config->n_workers * lane_block_bytes(pool)) < 0 ||
 		area_allocate(&pool->worker_area, config->n_workers * worker_block_bytes(pool)) <
 			0 ||
 		area_allocate(&pool->tail_area, config->n_dispatchers * sizeof(struct tail_array)) <
 			0 ||
 		area_allocate(&pool->workers_area, config->n_workers * sizeof(struct weir_worker)) <
-			0) {
+			0 ||
+		claims_init(pool) < 0) {
 		pool_memory_fini(pool);
 		return -ENOMEM;
 	}
@@ -136,6 +178,7 @@ pool_memory_init(struct weir_pool *pool)
 void
 pool_memory_fini(struct weir_pool *pool)
 {
+	area_free(&pool->claim_area);
 	area_free(&pool->workers_area);
 	area_free(&pool->tail_area);
 	area_free(&pool->worker_area);

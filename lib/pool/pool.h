@@ -3,7 +3,8 @@
  * The pool's inside: configuration, memory of all lanes, workers, and the published snapshot.
  *
  * Who writes what: the control thread everything but `seen`, whose entries each dispatcher writes;
- * the contents of the lane area are written by dispatchers, those of the worker area by workers.
+ * claims whichever dispatcher claims; the contents of the lane area are written by dispatchers,
+ * those of the worker area by workers.
  */
 #ifndef WEIR_POOL_POOL_H
 #define WEIR_POOL_POOL_H
@@ -52,10 +53,12 @@ struct weir_pool {
 	struct pool_class class_of[WEIR_CLASSES_MAX];
 	uint32_t n_routes;
 	struct weir_strategy_route route[WEIR_ROUTES_MAX]; /* without tables */
+	uint64_t covering; /* classes that cover early, one bit each */
 	struct lane_geometry geometry;
 	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata */
 	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts */
 	struct area tail_area;	 /* per dispatcher: its tail array */
+	struct area claim_area;	 /* per class and worker: who claims it */
 	struct area workers_area;
 	struct weir_worker *workers;
 
@@ -75,6 +78,13 @@ struct weir_pool {
 /* The producer's end of the lane from `dispatcher` to `worker`; handles are the caller's array. */
 struct lane_producer pool_lane_producer(
 	struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker, void **packets);
+
+/* By class, what covers earlier packets of a lane; NULL if no class covers early. */
+lane_cover_seq *pool_lane_cover(
+	const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker);
+
+/* The claims, by weir_class_slot(); NULL with one dispatcher or if no strategy claims. */
+weir_claim *pool_claims(const struct weir_pool *pool);
 
 /* The progress lines of a worker. */
 struct progress *pool_progress(const struct weir_pool *pool, weir_worker_id worker);

@@ -14,7 +14,8 @@
 /**
  * Borrows up to `max` packets of one lane, in the order in which they were lent. Lanes are visited
  * in turn, so that no dispatcher starves another. Nothing is taken while packets of an earlier
- * take are not completed.
+ * take are not completed. Packets that a newer one of their class covers (WEIR_ADMIT_COVER_EARLY)
+ * are given back here as `covered` and not shown; a take ends in front of them.
  *
  * @param packets out: `max` entries
  * @param max     1 .. WEIR_BURST_MAX

@@ -61,11 +61,18 @@ enum weir_action {
 	WEIR_ACTION_DIVERT, /**< past all workers: they come back to be transmitted on a port */
 };
 
-/** Whether a packet is let into the lane of its worker that has others of its class. */
+/**
+ * Whether a packet is let into the lane of its worker that has others of its class: others that the
+ * same dispatcher lent and has not harvested. Where the worker has none, all are alike.
+ *
+ * What a worker has begun is never interrupted, and nothing newer is begun beside it: a packet that
+ * covers others waits for the one in process. Covered packets end when their worker comes to take
+ * them; until then they count in its depth and keep their slots, so that a full lane is full.
+ */
 enum weir_admission {
 	WEIR_ADMIT_SERIAL,	  /**< yes, behind them */
 	WEIR_ADMIT_DISCARD_LATER, /**< no: it is dropped as `busy_discard` */
-	WEIR_ADMIT_COVER_EARLY,	  /**< yes; those still queued end as `covered` */
+	WEIR_ADMIT_COVER_EARLY,	  /**< yes; those still queued end as `covered`. Needs metadata */
 	WEIR_ADMISSION_COUNT,
 };
 

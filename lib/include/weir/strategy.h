@@ -76,7 +76,10 @@ struct weir_pick_context {
 	uint64_t now_ns;		/**< as weir_time_set said last; 0 if it never did */
 	uint32_t dispatcher_id;		/**< of the dispatcher that asks */
 	/** Packets of a class that this dispatcher has outstanding at a worker, by
-	 * weir_class_slot(); the strategy adds its own picks. NULL without READS_CLASS_DEPTH. */
+	 * weir_class_slot(). Within a call the strategy adds 1 for each pick that is not
+	 * WEIR_PICK_NONE, for the class of the packet that it is made for; when the call returns
+	 * the dispatcher takes that back, and counts packets as they are lent and harvested. NULL
+	 * without READS_CLASS_DEPTH. */
 	uint32_t *class_depth;
 	/** Claims, shared by all dispatchers, by weir_class_slot(). A strategy takes one by
 	 * compare-and-swap; the dispatcher gives it back when its last packet of that class has
