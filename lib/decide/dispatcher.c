@@ -187,6 +187,7 @@ weir_dispatcher_counters(
 		.consumed = counter_read(&tally->consumed),
 		.held = counter_read(&tally->held),
 		.moves = counter_read(&tally->moves),
+		.retries = counter_read(&tally->retries),
 		.depth_visits = counter_read(&tally->depth_visits),
 		.line_reads = counter_read(&tally->line_reads),
 		.bursts = counter_read(&tally->bursts),

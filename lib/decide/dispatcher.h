@@ -46,6 +46,7 @@ struct dispatcher_tally {
 	struct counter consumed;
 	struct counter held;
 	struct counter moves;
+	struct counter retries;
 	struct counter depth_visits;
 	struct counter line_reads;
 	struct counter bursts;

@@ -247,7 +247,14 @@ packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		return packet_hold(dispatcher, state);
 	if (lane_make_room(dispatcher, target))
 		return RUN_DONE;
-	return packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
+	switch (packet_retry(dispatcher, state)) {
+	case RETRY_FOUND:
+		return RUN_DONE;
+	case RETRY_EXHAUSTED:
+		return packet_overflow(dispatcher, state, target, WEIR_REASON_RETRY_EXHAUSTED);
+	default:
+		return packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
+	}
 }
 
 enum run_end

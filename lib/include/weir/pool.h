@@ -84,8 +84,12 @@ struct weir_class {
 	const char *fallback; /**< name, where `strategy` is given and may find none; NULL: none */
 	const char *overflow; /**< name; NULL: the pool's */
 	enum weir_admission admission;
-	uint32_t retries;    /**< other workers that a packet may try, 0 .. WEIR_WORKERS_MAX - 1 */
-	uint64_t police_pps; /**< packets per second and dispatcher; 0 = no policer */
+	/** Other workers that a packet may try whose lane is full, 0 .. WEIR_WORKERS_MAX - 1: the
+	 * next ones in rotation, each once; then it ends as `retry_exhausted`, or is refused. With
+	 * order flow only if its bucket has nothing out and does not stick. A strategy that owns
+	 * flows loses the bucket until what left is back. */
+	uint32_t retries;
+	uint64_t police_pps;   /**< packets per second and dispatcher; 0 = no policer */
 	uint32_t police_burst; /**< tokens that a policer can save, 1 .. 2^31 - 1; 0 stands for
 				    the packets of 10 ms, at least 1 */
 };
