@@ -90,15 +90,41 @@ void drop_add(
 /* Ends the packets that were noted. */
 void drops_finish(struct weir_dispatcher *dispatcher);
 
+/*
+ * Reads the progress of a lane that looks full, once per burst, before that is believed. Returns
+ * whether there is room now.
+ */
+bool lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id);
+
+/* Stages packet `i` of the burst into a lane that has room; lend_publish is to follow. */
+static inline void
+packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
+	weir_worker_id id)
+{
+	const struct weir_burst *burst = state->burst;
+
+	lane_stage(&dispatcher->lane[id], &burst->packets[i], &state->data[i], &burst->meta[i], 1,
+		&dispatcher->posts[dispatcher->n_posts++]);
+	bitset_add(&state->touched, id);
+}
+
 /* hold_pass.c */
 
-/* Puts one packet into the hold. Returns false if that is full. */
-bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i);
+/*
+ * Puts one packet into the hold: to be planned again (target WEIR_WORKER_NONE), when it counts in
+ * its bucket's `held`; or for one worker and no other, as copies are, when it does not. Returns
+ * false if the hold is full.
+ */
+bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
+	weir_worker_id target, uint64_t deadline_ns);
 
 /* Whether a pass over the hold, which is not empty, could find a packet that may go. */
 bool hold_is_due(const struct weir_dispatcher *dispatcher);
 
-/* Dispatches what is held and may go, oldest first; what may not keeps its place in line. */
+/*
+ * Dispatches what is held and may go, oldest first; what may not keeps its place in line. What is
+ * for a worker that is not routable any more ends as `dead_worker`.
+ */
 void hold_pass(struct weir_dispatcher *dispatcher);
 
 #endif

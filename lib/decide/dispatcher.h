@@ -76,7 +76,8 @@ struct plan {
 
 /* What the packets in the hold wait for: see hold_is_due(). */
 struct hold_wait {
-	struct bitset pinned; /* workers that the pins of held buckets name */
+	struct bitset pinned;  /* workers that the pins of held buckets name */
+	struct bitset targets; /* workers that entries are for */
 	bool refused;	      /* one found no room, and those behind it were not looked at */
 };
 

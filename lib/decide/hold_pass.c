@@ -2,7 +2,7 @@
 /*
  * The dispatcher's use of its hold: packets go in that must wait, and come out in their order. A
  * packet that may not go yet keeps its place in line, and those of its bucket behind it wait with
- * it, but no other bucket does.
+ * it, but no other bucket does. Entries for one worker wait for room in its lane only.
  */
 #include <assert.h>
 
@@ -27,13 +27,16 @@ burst_of_one(const struct weir_burst *burst, uint32_t i)
 }
 
 bool
-hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i)
+hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
+	weir_worker_id target, uint64_t deadline_ns)
 {
 	const struct weir_burst one = burst_of_one(burst, i);
 
-	if (hold_push(&dispatcher->hold, &one) == 0)
+	if (hold_push(&dispatcher->hold, &one, target, deadline_ns) == 0)
 		return false;
-	if (dispatcher->pins) {
+	if (target != WEIR_WORKER_NONE) {
+		bitset_add(&dispatcher->hold_wait.targets, target);
+	} else if (dispatcher->pins) {
 		struct pin *pin = &dispatcher->pins[burst->meta[i].bucket];
 
 		pin->held++;
@@ -43,15 +46,29 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 	return true;
 }
 
+/* The pin of entry number `i`'s bucket, where the entry counts in it; NULL else. */
+static struct pin *
+entry_pin(const struct weir_dispatcher *dispatcher, uint32_t i)
+{
+	const struct hold *hold = &dispatcher->hold;
+	const uint32_t index = hold_index(hold, i);
+
+	if (!dispatcher->pins || hold->target[index] != WEIR_WORKER_NONE)
+		return NULL;
+	return &dispatcher->pins[hold->metadata[index].bucket];
+}
+
 /* An entry stays: it keeps its place in line, and so do those of its bucket behind it. */
 static void
-entry_stay(struct weir_dispatcher *dispatcher, uint32_t bucket)
+entry_stay(struct weir_dispatcher *dispatcher, uint32_t i)
 {
-	struct pin *pin;
+	const weir_worker_id target = dispatcher->hold.target[hold_index(&dispatcher->hold, i)];
+	struct pin *pin = entry_pin(dispatcher, i);
 
-	if (!dispatcher->pins)
+	if (target != WEIR_WORKER_NONE)
+		bitset_add(&dispatcher->hold_wait.targets, target);
+	if (!pin)
 		return;
-	pin = &dispatcher->pins[bucket];
 	pin->flags |= PIN_STAYED;
 	bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 }
@@ -68,16 +85,60 @@ entries_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *
 	const struct weir_burst *burst = state->burst;
 
 	for (uint32_t i = 0; i < burst->n; i++) {
-		const uint32_t bucket = burst->meta[i].bucket;
+		struct pin *pin = entry_pin(dispatcher, first + i);
 
 		if (i >= state->next || dispatcher->plan.target[i] == PLAN_HOLD) {
-			entry_stay(dispatcher, bucket);
+			entry_stay(dispatcher, first + i);
 			hold_move(&dispatcher->hold, first + i, n_kept++);
-		} else if (dispatcher->pins) {
-			dispatcher->pins[bucket].held--;
+		} else if (pin) {
+			pin->held--;
 		}
 	}
 	return n_kept;
+}
+
+/*
+ * How many entries from number `first` on, of the `max` looked at, are of the first one's kind:
+ * planned afresh, or for one worker each.
+ */
+static uint32_t
+entries_alike(const struct hold *hold, uint32_t first, uint32_t max)
+{
+	const weir_worker_id *target = &hold->target[hold_index(hold, first)];
+	uint32_t n = 1;
+
+	while (n < max && (target[n] == WEIR_WORKER_NONE) == (target[0] == WEIR_WORKER_NONE))
+		n++;
+	return n;
+}
+
+/*
+ * Entries for one worker each: lent where there is room. Each of them has its lane's progress read
+ * before it stays, so that none behind it finds room where it found none.
+ */
+static void
+targets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t first)
+{
+	const weir_worker_id *target =
+		&dispatcher->hold.target[hold_index(&dispatcher->hold, first)];
+	const struct weir_burst *burst = state->burst;
+
+	for (; state->next < burst->n; state->next++) {
+		const uint32_t i = state->next;
+		const weir_worker_id id = target[i];
+
+		dispatcher->plan.target[i] = id;
+		if (dispatcher->snapshot->position[id] == WEIR_WORKER_NONE)
+			drop_add(dispatcher, burst->packets[i], id, WEIR_REASON_DEAD_WORKER);
+		else if (lane_room(&dispatcher->lane[id]) > 0 || lane_make_room(dispatcher, id))
+			packet_lend(dispatcher, state, i, id);
+		else
+			dispatcher->plan.target[i] = PLAN_HOLD;
+	}
+	lend_publish(dispatcher, &state->touched);
+	for (uint32_t i = 0; i < burst->n; i++)
+		mirror_restore(dispatcher, target[i]);
+	drops_finish(dispatcher);
 }
 
 /* The marks of a pass are of that pass only. */
@@ -103,6 +164,7 @@ stayed_clear(struct weir_dispatcher *dispatcher)
  *   that did not                                          worker: any may be picked next. Also the
  *                                                         pass's own hand-overs: they shift bursts
  *                                                         and chunks for what is left
+ *   it is for a worker whose lane is full                 packets of that worker come home
  *   it came from outside and was never planned            the next look
  *
  * A bucket with packets in the hold gets no lends but from there: its pin names the same worker
@@ -116,7 +178,24 @@ hold_is_due(const struct weir_dispatcher *dispatcher)
 	const struct hold_news *news = &dispatcher->hold_news;
 
 	return news->all || (wait->refused && news->mirror) ||
-	       bitset_meets(&wait->pinned, &news->finished);
+	       bitset_meets(&wait->pinned, &news->finished) ||
+	       bitset_meets(&wait->targets, &news->finished);
+}
+
+/* The entries from number `first` on: lent, ended, or left as they are. Returns how many stay. */
+static uint32_t
+entries_pass(struct weir_dispatcher *dispatcher, struct weir_burst *burst, uint32_t first,
+	uint32_t n_kept, bool *refused)
+{
+	struct dispatch_state state = { .burst = burst, .data = burst->data, .from_hold = true };
+
+	burst->n = entries_alike(&dispatcher->hold, first, burst->n);
+	/* After a refusal the rest stays untouched, in its order. */
+	if (dispatcher->hold.target[hold_index(&dispatcher->hold, first)] != WEIR_WORKER_NONE)
+		targets_lend(dispatcher, &state, first);
+	else if (!*refused)
+		*refused = burst_route(dispatcher, &state) < burst->n;
+	return entries_settle(dispatcher, &state, first, n_kept);
 }
 
 void
@@ -130,15 +209,9 @@ hold_pass(struct weir_dispatcher *dispatcher)
 	dispatcher->n_hold_passes++;
 	dispatcher->hold_wait = (struct hold_wait) { 0 };
 	for (uint32_t first = 0; first < n;) {
-		const struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
-		struct dispatch_state state = {
-			.burst = &burst, .data = burst.data, .from_hold = true
-		};
+		struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
 
-		/* After a refusal the rest stays untouched, in its order. */
-		if (!refused)
-			refused = burst_route(dispatcher, &state) < burst.n;
-		n_kept = entries_settle(dispatcher, &state, first, n_kept);
+		n_kept = entries_pass(dispatcher, &burst, first, n_kept, &refused);
 		first += burst.n;
 	}
 	hold_keep(hold, n_kept);
@@ -156,7 +229,7 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 	/* Whatever they were refused for may have changed before they came here. */
 	dispatcher->hold_news.all = true;
 	for (uint32_t i = 0; i < burst->n; i++) {
-		if (!hold_add(dispatcher, burst, i))
+		if (!hold_add(dispatcher, burst, i, WEIR_WORKER_NONE, 0))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
 				WEIR_REASON_HELD_OVERFLOW);
 	}
@@ -184,9 +257,11 @@ weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason)
 		const struct weir_burst burst = hold_run(&dispatcher->hold, 0, WEIR_BURST_MAX);
 
 		for (uint32_t i = 0; i < burst.n; i++) {
+			struct pin *pin = entry_pin(dispatcher, i);
+
 			drop_add(dispatcher, burst.packets[i], WEIR_WORKER_NONE, (uint8_t)reason);
-			if (dispatcher->pins)
-				dispatcher->pins[burst.meta[i].bucket].held--;
+			if (pin)
+				pin->held--;
 		}
 		drops_finish(dispatcher);
 		hold_pop(&dispatcher->hold, burst.n);

@@ -29,8 +29,7 @@ drops_finish(struct weir_dispatcher *dispatcher)
 	drops->n = 0;
 }
 
-/* A lane that looks full: its progress is read, once per burst, before that is believed. */
-static bool
+bool
 lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 {
 	if (bitset_has(&dispatcher->reread, id))
@@ -58,7 +57,8 @@ packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state
 static enum run_end
 packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
-	if (!state->from_hold && !hold_add(dispatcher, state->burst, state->next))
+	if (!state->from_hold &&
+		!hold_add(dispatcher, state->burst, state->next, WEIR_WORKER_NONE, 0))
 		return packet_overflow(
 			dispatcher, state, WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
 	state->next++;

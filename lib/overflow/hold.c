@@ -18,8 +18,10 @@ hold_init(struct hold *hold, uint32_t capacity)
 		.packets = calloc(n_slots, sizeof(void *)),
 		.data = calloc(n_slots, sizeof(void *)),
 		.metadata = calloc(n_slots, sizeof(struct weir_meta)),
+		.target = calloc(n_slots, sizeof(weir_worker_id)),
+		.deadline_ns = calloc(n_slots, sizeof(uint64_t)),
 	};
-	if (hold->packets && hold->data && hold->metadata)
+	if (hold->packets && hold->data && hold->metadata && hold->target && hold->deadline_ns)
 		return 0;
 	hold_fini(hold);
 	return -ENOMEM;
@@ -31,11 +33,14 @@ hold_fini(struct hold *hold)
 	free(hold->packets);
 	free(hold->data);
 	free(hold->metadata);
+	free(hold->target);
+	free(hold->deadline_ns);
 	*hold = (struct hold) { 0 };
 }
 
 uint32_t
-hold_push(struct hold *hold, const struct weir_burst *burst)
+hold_push(struct hold *hold, const struct weir_burst *burst, weir_worker_id target,
+	uint64_t deadline_ns)
 {
 	const uint32_t room = hold->capacity - hold_count(hold);
 	const uint32_t n = burst->n < room ? burst->n : room;
@@ -46,6 +51,8 @@ hold_push(struct hold *hold, const struct weir_burst *burst)
 		hold->packets[index] = burst->packets[i];
 		hold->data[index] = burst->data ? burst->data[i] : burst->packets[i];
 		hold->metadata[index] = burst->meta[i];
+		hold->target[index] = target;
+		hold->deadline_ns[index] = deadline_ns;
 	}
 	hold->tail += n;
 	return n;
@@ -54,7 +61,7 @@ hold_push(struct hold *hold, const struct weir_burst *burst)
 struct weir_burst
 hold_run(const struct hold *hold, uint32_t first, uint32_t max)
 {
-	const uint32_t index = (hold->head + first) & (hold->n_slots - 1);
+	const uint32_t index = hold_index(hold, first);
 	const uint32_t to_end = hold->n_slots - index;
 	uint32_t n = hold_count(hold) - first;
 
@@ -70,14 +77,16 @@ hold_run(const struct hold *hold, uint32_t first, uint32_t max)
 void
 hold_move(struct hold *hold, uint32_t from, uint32_t to)
 {
-	const uint32_t source = (hold->head + from) & (hold->n_slots - 1);
-	const uint32_t target = (hold->head + to) & (hold->n_slots - 1);
+	const uint32_t source = hold_index(hold, from);
+	const uint32_t target = hold_index(hold, to);
 
 	if (source == target)
 		return;
 	hold->packets[target] = hold->packets[source];
 	hold->data[target] = hold->data[source];
 	hold->metadata[target] = hold->metadata[source];
+	hold->target[target] = hold->target[source];
+	hold->deadline_ns[target] = hold->deadline_ns[source];
 }
 
 void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The hold: one FIFO per dispatcher for the packets that must wait. Structure of arrays, so that a
- * run of entries is a burst. Used by its dispatcher's thread only.
+ * run of entries is a burst. Used by its dispatcher's thread only. Knows no clock: whoever takes
+ * entries out compares their deadlines with the time.
  */
 #ifndef WEIR_OVERFLOW_HOLD_H
 #define WEIR_OVERFLOW_HOLD_H
@@ -18,6 +19,8 @@ struct hold {
 	void **packets;
 	void **data;
 	struct weir_meta *metadata;
+	weir_worker_id *target; /* who is to get it; WEIR_WORKER_NONE: that is planned again */
+	uint64_t *deadline_ns;	/* from when on it is too late; 0 = never */
 };
 
 /* Allocates a hold of `capacity` packets, 0 allowed. Returns 0 or -ENOMEM. Control thread. */
@@ -32,8 +35,19 @@ hold_count(const struct hold *hold)
 	return hold->tail - hold->head;
 }
 
-/* Appends the burst's packets in order. Returns how many fitted. */
-uint32_t hold_push(struct hold *hold, const struct weir_burst *burst);
+/* The array index of the entry that is `i` behind the oldest. */
+static inline uint32_t
+hold_index(const struct hold *hold, uint32_t i)
+{
+	return (hold->head + i) & (hold->n_slots - 1);
+}
+
+/*
+ * Appends the burst's packets in order, all for the same worker and with the same deadline.
+ * Returns how many fitted.
+ */
+uint32_t hold_push(struct hold *hold, const struct weir_burst *burst, weir_worker_id target,
+	uint64_t deadline_ns);
 
 /* The entries from number `first` on, 0 the oldest, that lie in one piece, at most `max`: a burst
  * that stays in the hold. */

@@ -67,6 +67,7 @@ struct rig {
 	int bucket;	    /* of new packets; negative: as n_buckets says */
 	uint32_t n_buckets; /* drawn from so many, some more often; 0: all in turn, by id */
 	uint64_t time_ns;   /* arrival time of new packets; 0: their id */
+	bool asks_not_all;  /* strategies are not asked for every packet, whatever the order */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
 	 * call. May use rig_take, rig_complete and rig_work.

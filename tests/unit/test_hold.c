@@ -31,7 +31,7 @@ push(struct hold *hold, uint32_t first, uint32_t n)
 		data[i] = data_of(first + i);
 		meta[i] = (struct weir_meta) { .length = first + i };
 	}
-	return hold_push(hold, &burst);
+	return hold_push(hold, &burst, (weir_worker_id)first, 1000 + first);
 }
 
 static void
@@ -95,6 +95,27 @@ hold_of_no_capacity_takes_nothing(void **state)
 	assert_int_equal(push(&hold, 0, 5), 0);
 	assert_int_equal(hold_count(&hold), 0);
 	assert_int_equal(hold_run(&hold, 0, 32).n, 0);
+	hold_fini(&hold);
+}
+
+static void
+hold_keeps_the_target_and_the_deadline_of_each_entry(void **state)
+{
+	struct hold hold;
+
+	(void)state;
+	assert_int_equal(hold_init(&hold, 4), 0);
+	push(&hold, 0, 3);
+	hold_pop(&hold, 3);
+	/* Two pushes, the second of which wraps. */
+	push(&hold, 10, 1);
+	push(&hold, 20, 2);
+	assert_int_equal(hold.target[hold_index(&hold, 0)], 10);
+	assert_int_equal(hold.deadline_ns[hold_index(&hold, 0)], 1010);
+	for (uint32_t i = 1; i < 3; i++) {
+		assert_int_equal(hold.target[hold_index(&hold, i)], 20);
+		assert_int_equal(hold.deadline_ns[hold_index(&hold, i)], 1020);
+	}
 	hold_fini(&hold);
 }
 
@@ -388,6 +409,7 @@ main(void)
 		cmocka_unit_test(hold_gives_back_in_order_what_was_put_in),
 		cmocka_unit_test(hold_takes_exactly_its_capacity),
 		cmocka_unit_test(hold_of_no_capacity_takes_nothing),
+		cmocka_unit_test(hold_keeps_the_target_and_the_deadline_of_each_entry),
 		cmocka_unit_test(front_that_wraps_comes_in_two_pieces),
 		cmocka_unit_test(hold_counters_wrap_at_2_to_the_32),
 		cmocka_unit_test(entries_that_stay_close_ranks_where_the_line_begins),
