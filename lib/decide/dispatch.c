@@ -77,7 +77,9 @@ mirror_settle(struct weir_dispatcher *dispatcher)
 uint32_t
 burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
-	if (likely(dispatcher->snapshot->n_routable > 0)) {
+	if (unlikely(dispatcher->may_differ) && burst_differs(dispatcher, state)) {
+		class_route(dispatcher, state);
+	} else if (likely(dispatcher->snapshot->n_routable > 0)) {
 		while (state->next < state->burst->n && run_route(dispatcher, state) != RUN_REFUSED)
 			;
 	} else {

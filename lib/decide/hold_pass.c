@@ -42,6 +42,7 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 		pin->held++;
 		bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 	}
+	dispatcher->n_held_refusing += class_of(dispatcher, &burst->meta[i])->policy->refuses;
 	held_count(dispatcher);
 	return true;
 }
@@ -73,6 +74,19 @@ entry_stay(struct weir_dispatcher *dispatcher, uint32_t i)
 	bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 }
 
+/* An entry does not stay. */
+static void
+entry_leave(struct weir_dispatcher *dispatcher, uint32_t i)
+{
+	const struct hold *hold = &dispatcher->hold;
+	struct pin *pin = entry_pin(dispatcher, i);
+
+	if (pin)
+		pin->held--;
+	dispatcher->n_held_refusing -=
+		class_of(dispatcher, &hold->metadata[hold_index(hold, i)])->policy->refuses;
+}
+
 /*
  * Once the entries from number `first` on were routed: those that stay close ranks behind the
  * `n_kept` before them. Returns how many have stayed by now. The line does not move otherwise: runs
@@ -85,13 +99,11 @@ entries_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *
 	const struct weir_burst *burst = state->burst;
 
 	for (uint32_t i = 0; i < burst->n; i++) {
-		struct pin *pin = entry_pin(dispatcher, first + i);
-
 		if (i >= state->next || dispatcher->plan.target[i] == PLAN_HOLD) {
 			entry_stay(dispatcher, first + i);
 			hold_move(&dispatcher->hold, first + i, n_kept++);
-		} else if (pin) {
-			pin->held--;
+		} else {
+			entry_leave(dispatcher, first + i);
 		}
 	}
 	return n_kept;
@@ -204,20 +216,24 @@ hold_pass(struct weir_dispatcher *dispatcher)
 	struct hold *hold = &dispatcher->hold;
 	const uint32_t n = hold_count(hold);
 	uint32_t n_kept = 0;
+	uint32_t first;
 	bool refused = false;
 
 	dispatcher->n_hold_passes++;
 	dispatcher->hold_wait = (struct hold_wait) { 0 };
-	for (uint32_t first = 0; first < n;) {
+	for (first = 0; first < n;) {
 		struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
 
 		n_kept = entries_pass(dispatcher, &burst, first, n_kept, &refused);
 		first += burst.n;
 	}
-	hold_keep(hold, n_kept);
-	stayed_clear(dispatcher);
 	dispatcher->hold_wait.refused = refused;
 	dispatcher->hold_news.mirror |= n_kept != n;
+	/* Copies of a packet for all workers may have come in meanwhile. */
+	for (; first < hold_count(hold); first++)
+		hold_move(hold, first, n_kept++);
+	hold_keep(hold, n_kept);
+	stayed_clear(dispatcher);
 	held_count(dispatcher);
 }
 
@@ -229,7 +245,11 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 	/* Whatever they were refused for may have changed before they came here. */
 	dispatcher->hold_news.all = true;
 	for (uint32_t i = 0; i < burst->n; i++) {
-		if (!hold_add(dispatcher, burst, i, WEIR_WORKER_NONE, 0))
+		/* Whoever refused them has given their tokens back. */
+		if (unlikely(!packet_police(dispatcher, &burst->meta[i])))
+			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
+				WEIR_REASON_RATE_LIMITED);
+		else if (!hold_add(dispatcher, burst, i, WEIR_WORKER_NONE, 0))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
 				WEIR_REASON_HELD_OVERFLOW);
 	}
@@ -239,7 +259,7 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 bool
 weir_accepts(const struct weir_dispatcher *dispatcher)
 {
-	return !dispatcher->refuses || hold_count(&dispatcher->hold) == 0;
+	return dispatcher->n_held_refusing == 0;
 }
 
 uint32_t
@@ -257,11 +277,8 @@ weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason)
 		const struct weir_burst burst = hold_run(&dispatcher->hold, 0, WEIR_BURST_MAX);
 
 		for (uint32_t i = 0; i < burst.n; i++) {
-			struct pin *pin = entry_pin(dispatcher, i);
-
 			drop_add(dispatcher, burst.packets[i], WEIR_WORKER_NONE, (uint8_t)reason);
-			if (pin)
-				pin->held--;
+			entry_leave(dispatcher, i);
 		}
 		drops_finish(dispatcher);
 		hold_pop(&dispatcher->hold, burst.n);

@@ -11,18 +11,6 @@
  */
 #include "dispatch.h"
 
-static uint32_t
-picks_needed(const struct weir_dispatcher *dispatcher, uint32_t n)
-{
-	uint32_t n_picks = 0;
-
-	if (dispatcher->chunk == 1)
-		return n;
-	for (uint32_t covered = 0; covered < n; covered += dispatcher->chunk)
-		n_picks++;
-	return n_picks;
-}
-
 /* Asks the strategy for `n` packets; position[i] becomes the answer for the i-th of them. */
 static void
 strategy_ask(struct weir_dispatcher *dispatcher, const struct weir_meta *metadata, uint32_t n)
@@ -32,6 +20,7 @@ strategy_ask(struct weir_dispatcher *dispatcher, const struct weir_meta *metadat
 	const uint32_t chunk = dispatcher->chunk;
 
 	plan->n_asked = n;
+	plan->n_picked = n;
 	if (n == 0)
 		return;
 	dispatcher->snapshot->route[0].strategy->pick_burst(
@@ -74,16 +63,6 @@ pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const stru
 	return true;
 }
 
-/* Counts a packet in the mirror that follows its pin, as weir_pick_count does a pick. */
-static inline void
-follower_count(struct weir_dispatcher *dispatcher, uint32_t position)
-{
-	const uint32_t one = dispatcher->room[position] > 0;
-
-	dispatcher->depth[position] += one;
-	dispatcher->room[position] -= one;
-}
-
 /*
  * While a burst is planned, a packet's target is its source: the place in plan->position where the
  * answer for it is or will be. Picks come first, by number, from here on packets that follow pins.
@@ -103,7 +82,7 @@ pick_open(struct pin *pin, uint32_t n_picks)
  * The source of a packet whose pin is not plain: it has packets in the hold or
  * before this one in the burst, its worker is not routable, or it may stick.
  */
-static __attribute__((noinline)) uint16_t
+__attribute__((noinline)) uint16_t
 packet_consider(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
 	uint32_t n_picks, uint32_t follows)
 {
@@ -279,6 +258,13 @@ owned_plan(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, boo
 	return pin_is_out(dispatcher, pin) ? PLAN_HOLD : owner;
 }
 
+uint16_t
+packet_consider_owned(struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
+	bool from_hold, weir_worker_id owner)
+{
+	return owned_plan(dispatcher, meta, from_hold, owner);
+}
+
 /*
  * Order flow under a strategy that owns flows: every packet goes to its owner, but not while
  * earlier ones of its bucket are out at another worker, or stick there.
@@ -323,24 +309,49 @@ asked_count(const struct weir_dispatcher *dispatcher, const struct dispatch_stat
 	return n;
 }
 
-void
-plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+/* Tells the strategy which of its picks were carried out, if it keeps something for each. */
+static void
+picks_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
+	const struct weir_strategy *strategy = dispatcher->snapshot->route[0].strategy;
 	struct plan *plan = &dispatcher->plan;
+	const uint32_t n_left = state->burst->n - state->next;
+	uint32_t n_kept;
 
 	plan->n_asked -= asked_count(dispatcher, state);
-	for (uint32_t i = state->next; i < state->burst->n; i++) {
-		if (plan->target[i] != PLAN_HOLD)
-			mirror_restore(dispatcher, plan->target[i]);
-	}
-	if (!dispatcher->pins)
+	if (!strategy->withdraw_picks)
 		return;
-	/* A pick whose packet was not lent leaves no pin: also of those that were dropped. */
-	for (uint32_t i = 0; i < state->burst->n; i++) {
-		struct pin *pin = &dispatcher->pins[state->burst->meta[i].bucket];
+	/* Who owns flows is asked for all packets, and some do not go by the answer. */
+	n_kept = dispatcher->owns_flows ? plan->n_picked - n_left : plan->n_asked;
+	if (n_kept < plan->n_picked)
+		strategy->withdraw_picks(&dispatcher->pick, picks_needed(dispatcher, n_kept));
+}
+
+void
+pins_clean(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t first,
+	uint32_t end)
+{
+	/* A pick whose packet was not lent leaves no pin. */
+	for (uint32_t i = first; i < end; i++) {
+		struct pin *pin = &dispatcher->pins[burst->meta[i].bucket];
 
 		if (pin->flags & PIN_PICKED)
 			pin->stamp = dispatcher->lane[pin->worker].harvested;
 		pin->flags &= (uint8_t) ~(PIN_PICKED | PIN_STUCK);
 	}
+}
+
+void
+plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+{
+	struct plan *plan = &dispatcher->plan;
+
+	picks_withdraw(dispatcher, state);
+	for (uint32_t i = state->next; i < state->burst->n; i++) {
+		if (plan->target[i] != PLAN_HOLD)
+			mirror_restore(dispatcher, plan->target[i]);
+	}
+	/* Also of those that were dropped. */
+	if (dispatcher->pins)
+		pins_clean(dispatcher, state->burst, 0, state->burst->n);
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One packet for every routable worker of one snapshot, in pool order. The first worker that gets
+ * one gets the packet itself, the others copies; each is lent, and ends, by itself. Order flow
+ * ignores them: they are concurrent with the packets behind.
+ *
+ * A full lane is a matter of its own worker's. Under a policy that drops, a copy for it is not even
+ * made: it is counted as wanted and as dropped, and no call of `finish` tells of it; so it is with
+ * copies that cannot be made. Under a policy that refuses, the copy waits in the hold for its
+ * worker.
+ */
+#include "dispatch.h"
+
+/* Decides which workers a packet is brought to. Returns their number. */
+static uint32_t
+workers_choose(struct weir_dispatcher *dispatcher, const struct weir_overflow_policy *policy)
+{
+	const struct weir_snapshot *snapshot = dispatcher->snapshot;
+	uint32_t n = 0;
+
+	for (uint32_t position = 0; position < snapshot->n_routable; position++) {
+		const weir_worker_id id = snapshot->routable[position];
+
+		dispatcher->fan_out.wanted[position] = lane_room(&dispatcher->lane[id]) > 0 ||
+						       lane_make_room(dispatcher, id) ||
+						       policy->refuses;
+		n += dispatcher->fan_out.wanted[position];
+	}
+	return n;
+}
+
+/* Puts the packet at hand and copies of it into the list: `n` in all. Returns how many there are.
+ */
+static uint32_t
+copies_make(struct weir_dispatcher *dispatcher, const struct dispatch_state *state, uint32_t n)
+{
+	struct fan_out *out = &dispatcher->fan_out;
+	uint32_t made = 0;
+
+	out->packets[0] = state->burst->packets[state->next];
+	out->data[0] = state->data[state->next];
+	if (n > 1 && dispatcher->copy)
+		made = dispatcher->copy(dispatcher->finish_context, out->packets[0], n - 1,
+			&out->packets[1], &out->data[1]);
+	return 1 + (made < n ? made : n - 1);
+}
+
+/* The metadata of the copy for `position`. */
+static const struct weir_meta *
+copy_metadata(
+	struct weir_dispatcher *dispatcher, const struct dispatch_state *state, uint32_t position)
+{
+	const struct weir_meta *meta = &state->burst->meta[state->next];
+	const struct weir_strategy *strategy =
+		dispatcher->part[ROUTE_PARTS * class_of(dispatcher, meta)->route].strategy;
+	struct weir_meta *own = &dispatcher->fan_out.metadata[dispatcher->n_posts];
+
+	if (!(strategy->flags & WEIR_STRATEGY_SHARDS) || (meta->flags & WEIR_META_TO_ALL))
+		return meta;
+	*own = *meta;
+	own->shard_index = (uint8_t)position;
+	own->shard_last = (uint8_t)(dispatcher->snapshot->n_routable - 1);
+	return own;
+}
+
+/* The copy waits for its worker: a refusal that its packet has no part in. */
+static void
+copy_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *copy, weir_worker_id id)
+{
+	counter_add(&dispatcher->tally.rejected, 1);
+	if (!hold_add(dispatcher, copy, 0, id, 0))
+		drop_add(dispatcher, copy->packets[0], WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
+}
+
+/* Brings entry `i` of the list to the worker at `position`. */
+static void
+copy_bring(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
+	uint32_t position)
+{
+	const weir_worker_id id = dispatcher->snapshot->routable[position];
+	const struct weir_burst copy = {
+		.packets = &dispatcher->fan_out.packets[i],
+		.data = &dispatcher->fan_out.data[i],
+		.meta = copy_metadata(dispatcher, state, position),
+		.n = 1,
+	};
+
+	if (lane_room(&dispatcher->lane[id]) == 0) {
+		copy_hold(dispatcher, &copy, id);
+		return;
+	}
+	lane_stage(&dispatcher->lane[id], copy.packets, copy.data, copy.meta, 1,
+		&dispatcher->posts[dispatcher->n_posts++]);
+	bitset_add(&state->touched, id);
+	if (i == 0)
+		dispatcher->plan.target[state->next] = id;
+}
+
+/* Every lane is full, and the policy drops: the packet itself ends, too. */
+static void
+packet_drop(struct weir_dispatcher *dispatcher, const struct dispatch_state *state, uint8_t reason)
+{
+	const weir_worker_id *routable = dispatcher->snapshot->routable;
+
+	drop_add(dispatcher, state->burst->packets[state->next], routable[0], reason);
+	for (uint32_t position = 1; position < dispatcher->snapshot->n_routable; position++)
+		drop_count(dispatcher, routable[position], reason);
+	dispatcher->plan.target[state->next] = routable[0];
+}
+
+void
+packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	const struct weir_snapshot *snapshot = dispatcher->snapshot;
+	const struct weir_overflow_policy *policy =
+		class_of(dispatcher, &state->burst->meta[state->next])->policy;
+	const uint32_t n_wanted = workers_choose(dispatcher, policy);
+	uint32_t n_there;
+	uint32_t next = 0;
+
+	counter_add(&dispatcher->tally.copies, snapshot->n_routable - 1);
+	if (n_wanted == 0) {
+		packet_drop(dispatcher, state, policy->reason);
+		return;
+	}
+	posts_reserve(dispatcher, state, n_wanted);
+	n_there = copies_make(dispatcher, state, n_wanted);
+	dispatcher->fan_out.is_short |= n_there < n_wanted;
+	for (uint32_t position = 0; position < snapshot->n_routable; position++) {
+		if (!dispatcher->fan_out.wanted[position])
+			drop_count(dispatcher, snapshot->routable[position], policy->reason);
+		else if (next < n_there)
+			copy_bring(dispatcher, state, next++, position);
+		else
+			drop_count(dispatcher, snapshot->routable[position], WEIR_REASON_NO_MBUF);
+	}
+	posts_reserve(dispatcher, state, state->burst->n - state->next);
+}
