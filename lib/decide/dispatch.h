@@ -130,6 +130,9 @@ part_rotation(const struct weir_dispatcher *dispatcher, uint32_t part)
 
 /* fan_out.c */
 
+/* Whether the copies of a packet are numbered: its class's strategy says so. */
+bool packet_is_sharded(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta);
+
 /* Brings the packet at hand to every routable worker. */
 void packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 

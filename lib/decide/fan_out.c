@@ -45,17 +45,24 @@ copies_make(struct weir_dispatcher *dispatcher, const struct dispatch_state *sta
 	return 1 + (made < n ? made : n - 1);
 }
 
+bool
+packet_is_sharded(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	const uint32_t part = ROUTE_PARTS * class_of(dispatcher, meta)->route;
+
+	return (dispatcher->part[part].strategy->flags & WEIR_STRATEGY_SHARDS) &&
+	       !(meta->flags & WEIR_META_TO_ALL);
+}
+
 /* The metadata of the copy for `position`. */
 static const struct weir_meta *
 copy_metadata(
 	struct weir_dispatcher *dispatcher, const struct dispatch_state *state, uint32_t position)
 {
 	const struct weir_meta *meta = &state->burst->meta[state->next];
-	const struct weir_strategy *strategy =
-		dispatcher->part[ROUTE_PARTS * class_of(dispatcher, meta)->route].strategy;
 	struct weir_meta *own = &dispatcher->fan_out.metadata[dispatcher->n_posts];
 
-	if (!(strategy->flags & WEIR_STRATEGY_SHARDS) || (meta->flags & WEIR_META_TO_ALL))
+	if (!packet_is_sharded(dispatcher, meta))
 		return meta;
 	*own = *meta;
 	own->shard_index = (uint8_t)position;

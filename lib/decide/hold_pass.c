@@ -125,31 +125,54 @@ entries_alike(const struct hold *hold, uint32_t first, uint32_t max)
 }
 
 /*
+ * Sees to it that the worker of an entry for one worker is routable. In place of one that is not, a
+ * numbered copy is redone by whoever has its number now, or by the first worker, and keeps its
+ * number; of other copies everybody else has one already. Returns whether there is such a worker.
+ */
+static bool
+entry_place(struct weir_dispatcher *dispatcher, uint32_t i)
+{
+	const struct weir_snapshot *snapshot = dispatcher->snapshot;
+	const uint32_t index = hold_index(&dispatcher->hold, i);
+	const struct weir_meta *meta = &dispatcher->hold.metadata[index];
+	weir_worker_id *id = &dispatcher->hold.target[index];
+
+	if (likely(snapshot->position[*id] != WEIR_WORKER_NONE))
+		return true;
+	if (snapshot->n_routable == 0 || !packet_is_sharded(dispatcher, meta))
+		return false;
+	*id = snapshot->routable[meta->shard_index < snapshot->n_routable ? meta->shard_index : 0];
+	return true;
+}
+
+/*
  * Entries for one worker each: lent where there is room. Each of them has its lane's progress read
  * before it stays, so that none behind it finds room where it found none.
  */
 static void
 targets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t first)
 {
-	const weir_worker_id *target =
+	const weir_worker_id *worker =
 		&dispatcher->hold.target[hold_index(&dispatcher->hold, first)];
 	const struct weir_burst *burst = state->burst;
+	uint16_t *target = dispatcher->plan.target;
 
 	for (; state->next < burst->n; state->next++) {
 		const uint32_t i = state->next;
-		const weir_worker_id id = target[i];
+		const bool is_there = entry_place(dispatcher, first + i);
+		const weir_worker_id id = worker[i];
 
-		dispatcher->plan.target[i] = id;
-		if (dispatcher->snapshot->position[id] == WEIR_WORKER_NONE)
+		target[i] = id;
+		if (!is_there)
 			drop_add(dispatcher, burst->packets[i], id, WEIR_REASON_DEAD_WORKER);
 		else if (lane_room(&dispatcher->lane[id]) > 0 || lane_make_room(dispatcher, id))
 			packet_lend(dispatcher, state, i, id);
 		else
-			dispatcher->plan.target[i] = PLAN_HOLD;
+			target[i] = PLAN_HOLD;
 	}
 	lend_publish(dispatcher, &state->touched);
 	for (uint32_t i = 0; i < burst->n; i++)
-		mirror_restore(dispatcher, target[i]);
+		mirror_restore(dispatcher, worker[i]);
 	drops_finish(dispatcher);
 }
 
