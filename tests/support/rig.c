@@ -20,6 +20,13 @@ order_check(struct rig_dispatcher *d, const struct rig_packet *packet)
 {
 	char words[256];
 
+	if (packet->is_spread) {
+		if (packet->verdict.kind == WEIR_VERDICT_DROP || d->rig->copies_move)
+			return;
+		assert_true(packet->id >= d->next_copy_id[packet->from]);
+		d->next_copy_id[packet->from] = packet->id + 1;
+		return;
+	}
 	if (packet->verdict.kind != WEIR_VERDICT_DROP)
 		order_oracle_end(
 			&d->order, packet->meta.bucket, (uint64_t)packet->id + 1, packet->from);
@@ -34,6 +41,21 @@ order_check(struct rig_dispatcher *d, const struct rig_packet *packet)
 	d->next_id[packet->from] = packet->id + 1;
 }
 
+/* What no worker had is dropped, or its class diverts it. */
+static void
+divert_check(const struct rig *rig, const struct rig_packet *packet)
+{
+	const struct weir_class *class = rig_class(rig, packet->meta.class_id);
+
+	if (packet->verdict.kind == WEIR_VERDICT_DROP)
+		return;
+	assert_int_equal(packet->verdict.kind, WEIR_VERDICT_TX);
+	assert_int_equal(class->action, WEIR_ACTION_DIVERT);
+	assert_int_equal(packet->verdict.target, class->divert_port);
+	assert_int_equal(packet->verdict.length, packet->meta.length);
+	assert_int_equal(packet->verdict.data_offset, 0);
+}
+
 static void
 packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct weir_verdict *verdict,
 	weir_worker_id worker)
@@ -44,7 +66,7 @@ packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct wei
 	packet->from = worker;
 	d->ended[d->n_ended++] = packet;
 	if (worker == WEIR_WORKER_NONE) {
-		assert_int_equal(verdict->kind, WEIR_VERDICT_DROP);
+		divert_check(d->rig, packet);
 		d->n_held_overflow += verdict->target == WEIR_REASON_HELD_OVERFLOW;
 		return;
 	}
@@ -92,7 +114,7 @@ rig_dispatcher_create(struct rig *rig, uint32_t id)
 
 	d->rig = rig;
 	d->packets = calloc(rig->max_packets, sizeof(*d->packets));
-	d->ended = calloc(rig->max_packets, sizeof(struct rig_packet *));
+	d->ended = calloc(rig->max_packets, sizeof(*d->ended));
 	d->held = calloc(WEIR_BUCKETS, sizeof(*d->held));
 	assert_non_null(d->packets);
 	assert_non_null(d->ended);
@@ -100,6 +122,86 @@ rig_dispatcher_create(struct rig *rig, uint32_t id)
 	assert_int_equal(order_oracle_init(&d->order), 0);
 	d->dispatcher = weir_dispatcher_create(rig->pool, id, rig_finish, d);
 	assert_non_null(d->dispatcher);
+}
+
+const struct weir_class *
+rig_class(const struct rig *rig, uint8_t class_id)
+{
+	return &rig->classes[class_id <= rig->config.n_classes ? class_id : 0];
+}
+
+static bool
+names_all(const char *name)
+{
+	const struct weir_strategy *strategy = name ? weir_strategy_find(name) : NULL;
+
+	return strategy && (strategy->flags & WEIR_STRATEGY_ALL_TARGETS);
+}
+
+/* Whether a packet goes to all workers unless it is dropped or diverted. */
+static bool
+is_spread(const struct rig *rig, const struct weir_meta *meta)
+{
+	const struct weir_class *class = rig_class(rig, meta->class_id);
+
+	return (meta->flags & WEIR_META_TO_ALL) || names_all(class->strategy);
+}
+
+static uint32_t
+rig_copy(void *context, void *packet, uint32_t n, void **copies, void **data)
+{
+	struct rig_dispatcher *d = context;
+	const struct rig_packet *original = packet;
+	const uint32_t made = n < d->rig->copies_per_call ? n : d->rig->copies_per_call;
+
+	assert_true(n > 0 && original->owner == RIG_DISPATCHER);
+	assert_true(made <= d->max_copies - d->n_copies);
+	for (uint32_t i = 0; i < made; i++) {
+		struct rig_packet *copy = &d->copies[d->n_copies++];
+
+		*copy = *original;
+		copy->is_copy = true;
+		copy->charged = WEIR_WORKER_NONE;
+		copies[i] = copy;
+		data[i] = &copy->payload;
+	}
+	return made;
+}
+
+void
+rig_copies_allow(struct rig *rig, uint32_t max)
+{
+	for (uint32_t i = 0; i < rig->config.n_dispatchers; i++) {
+		struct rig_dispatcher *d = &rig->dispatcher[i];
+
+		free(d->copies);
+		d->copies = calloc(max, sizeof(*d->copies));
+		d->max_copies = max;
+		assert_non_null(d->copies);
+		d->ended = realloc(d->ended, (rig->max_packets + max) * sizeof(*d->ended));
+		assert_non_null(d->ended);
+		weir_copy_set(d->dispatcher, rig_copy);
+	}
+}
+
+/* Notes the classes, and allows copies if one of them broadcasts. */
+static void
+rig_classes_learn(struct rig *rig, const struct weir_config *config)
+{
+	bool copies;
+
+	rig->classes[0] = (struct weir_class) { .strategy = config->strategy };
+	copies = names_all(config->strategy);
+	for (uint32_t i = 0; i < config->n_classes; i++) {
+		struct weir_class *class = &rig->classes[i + 1];
+
+		*class = config->classes[i];
+		if (!class->strategy)
+			class->strategy = config->strategy;
+		copies |= names_all(class->strategy);
+	}
+	if (copies && config->n_workers > 1)
+		rig_copies_allow(rig, rig->max_packets * (config->n_workers - 1));
 }
 
 struct rig *
@@ -111,10 +213,12 @@ rig_create(const struct weir_config *config, uint32_t max_packets)
 	rig->config = *config;
 	rig->max_packets = max_packets;
 	rig->bucket = -1;
+	rig->copies_per_call = UINT32_MAX;
 	rig->pool = weir_pool_create(config, NULL);
 	assert_non_null(rig->pool);
 	for (uint32_t i = 0; i < config->n_dispatchers; i++)
 		rig_dispatcher_create(rig, i);
+	rig_classes_learn(rig, config);
 	rig->worker = calloc(config->n_workers, sizeof(*rig->worker));
 	assert_non_null(rig->worker);
 	for (uint32_t i = 0; i < config->n_workers; i++) {
@@ -130,6 +234,9 @@ rig_dispatcher_destroy(struct rig_dispatcher *d)
 	weir_dispatcher_destroy(d->dispatcher);
 	for (uint32_t i = 0; i < d->n_packets; i++)
 		assert_int_not_equal(d->packets[i].owner, RIG_DISPATCHER);
+	for (uint32_t i = 0; i < d->n_copies; i++)
+		assert_int_equal(d->copies[i].owner, RIG_ENDED);
+	free(d->copies);
 	order_oracle_fini(&d->order);
 	free(d->packets);
 	free(d->ended);
@@ -174,6 +281,19 @@ packet_bucket(const struct rig *rig, uint32_t id)
 	return rig_bucket(rig->n_buckets > 0 ? bucket_draw(rig, id) : id);
 }
 
+/* Drawn: one in eight of a class that is not configured. */
+static uint8_t
+packet_class(const struct rig *rig, uint32_t id)
+{
+	const uint64_t random = rng_at(~rig->config.seed, id);
+
+	if (!rig->draws_classes)
+		return rig->class_id;
+	if (random % 8 == 0)
+		return (uint8_t)(random >> 8);
+	return (uint8_t)rng_below(random, rig->config.n_classes + 1);
+}
+
 static void
 packet_make(struct rig *rig, struct rig_dispatcher *d, uint16_t bucket)
 {
@@ -192,10 +312,13 @@ packet_make(struct rig *rig, struct rig_dispatcher *d, uint16_t bucket)
 			.segment_length = 60 + id % 1400,
 			.port = (uint16_t)(id % 7),
 			.bucket = bucket,
+			.flags = rig->flags,
+			.class_id = packet_class(rig, id),
 			/* Flows that share a bucket share nothing else. */
 			.hash = (uint64_t)bucket << 48 | id,
 		},
 	};
+	packet->is_spread = is_spread(rig, &packet->meta);
 }
 
 /* The refused packets as a burst; `handles` and the rest are the caller's arrays. */
@@ -318,11 +441,29 @@ packet_of_data(uint8_t *data)
 	return (struct rig_packet *)(void *)(data - offsetof(struct rig_packet, payload));
 }
 
+/* Numbered copies differ in their numbers alone, which the rig's packet learns here. */
+static void
+shard_learn(const struct rig *rig, struct rig_packet *packet, const struct weir_meta *meta)
+{
+	const struct weir_strategy *strategy =
+		weir_strategy_find(rig_class(rig, packet->meta.class_id)->strategy);
+
+	if (!strategy || !(strategy->flags & WEIR_STRATEGY_SHARDS) ||
+		(packet->meta.flags & WEIR_META_TO_ALL))
+		return;
+	packet->meta.shard_index = meta->shard_index;
+	packet->meta.shard_last = meta->shard_last;
+	assert_true(meta->shard_index <= meta->shard_last);
+}
+
 static void
 packet_check_taken(const struct rig *rig, const struct weir_packet *taken)
 {
 	const struct weir_meta none = { 0 };
-	const struct rig_packet *packet = packet_of_data(taken->data);
+	struct rig_packet *packet = packet_of_data(taken->data);
+
+	if (rig->config.lend_metadata)
+		shard_learn(rig, packet, &taken->meta);
 
 	assert_int_equal(packet->owner, RIG_DISPATCHER);
 	assert_int_equal(packet->payload, packet->id);

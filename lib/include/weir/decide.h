@@ -86,9 +86,9 @@ WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
  *
  * Packets that the policy drops come back through `finish` before this returns. Under a policy
  * that refuses (`reject`), the first refusal ends the dispatch: the packets from there on stay with
- * the caller, the message index does not count them, and nothing is dispatched while packets of such
- * a policy are held. A packet for several workers is never refused: its copies that find no room are
- * held for their workers, each counted in `rejected`.
+ * the caller, the message index does not count them, and nothing is dispatched while packets of
+ * such a policy are held. A packet for several workers is never refused: its copies that find no
+ * room are held for their workers, each counted in `rejected`.
  *
  * @return packets taken over: lent, dropped or held; less than burst->n only if some were refused
  * Caller: the dispatcher's own thread. No allocation, lock or system call.
@@ -151,7 +151,8 @@ WEIR_API uint32_t weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_r
 
 /**
  * Where the message index stands: packets that the pool's own strategy was asked for; classes with
- * one of their own have their own. Settable for tests and replays. Caller: the dispatcher's own thread.
+ * one of their own have their own. Settable for tests and replays. Caller: the dispatcher's own
+ * thread.
  */
 WEIR_API uint64_t weir_message_index(const struct weir_dispatcher *dispatcher);
 WEIR_API void weir_message_index_set(struct weir_dispatcher *dispatcher, uint64_t index);
