@@ -100,6 +100,12 @@ void rig_copies_allow(struct rig *rig, uint32_t max);
 /* What the rig expects of a packet of that class. Unknown ones are class 0. */
 const struct weir_class *rig_class(const struct rig *rig, uint8_t class_id);
 
+/* The rig's own: notes the classes, and allows copies if one of them broadcasts. */
+void rig_classes_learn(struct rig *rig, const struct weir_config *config);
+
+/* Whether a packet goes to all workers unless it is dropped or diverted. */
+bool rig_is_spread(const struct rig *rig, const struct weir_meta *meta);
+
 /* Brings all packets home, checks that each ended once, and frees everything. */
 void rig_destroy(struct rig *rig);
 
