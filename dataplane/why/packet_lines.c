@@ -95,6 +95,15 @@ route_print(FILE *out, const struct weir_explanation *why)
 	case WEIR_ROUTE_REFUSED:
 		fprintf(out, "refused while packets are held");
 		break;
+	case WEIR_ROUTE_DROPPED:
+		fprintf(out, "dropped by its class");
+		break;
+	case WEIR_ROUTE_DIVERTED:
+		fprintf(out, "diverted by its class");
+		break;
+	case WEIR_ROUTE_ALL:
+		fprintf(out, "to all workers");
+		break;
 	default:
 		fprintf(out, "lost: no worker is routable");
 	}

@@ -122,7 +122,7 @@ class_picks_settle(struct weir_dispatcher *dispatcher, const struct weir_strateg
 	for (uint32_t i = 0; i < n_picks; i++) {
 		uint32_t slot;
 
-		if (picks[i] == WEIR_PICK_NONE)
+		if (picks[i] >= dispatcher->snapshot->n_routable) /* WEIR_PICK_NONE */
 			continue;
 		slot = weir_class_slot(class_id_of(&metadata[i * dispatcher->chunk]),
 			dispatcher->snapshot->routable[picks[i]]);

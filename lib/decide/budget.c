@@ -30,14 +30,27 @@ packet_is_pick(
 	       (dispatcher->plan.asked[i] && !pin_is_out(dispatcher, pin));
 }
 
-/* What follows a pin is lent whatever there is left: it counts before any pick. */
+/* Every worker gets the packet, or a copy. */
+static void
+copies_charge(struct weir_dispatcher *dispatcher)
+{
+	for (uint32_t position = 0; position < dispatcher->snapshot->n_routable; position++)
+		left_take(dispatcher, (uint16_t)position);
+}
+
+/*
+ * What follows a pin, and what goes to all workers, is lent whatever there is left: it counts
+ * before any pick.
+ */
 static void
 followers_charge(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
 	for (uint32_t i = state->next; i < state->burst->n; i++) {
 		const uint16_t target = dispatcher->plan.target[i];
 
-		if (target < WEIR_WORKERS_MAX && !packet_is_pick(dispatcher, state, i))
+		if (target == PLAN_ALL || target == PLAN_SPREAD)
+			copies_charge(dispatcher);
+		else if (target < WEIR_WORKERS_MAX && !packet_is_pick(dispatcher, state, i))
 			left_take(dispatcher, dispatcher->snapshot->position[target]);
 	}
 }
@@ -84,11 +97,11 @@ pick_of_owner(struct weir_dispatcher *dispatcher, weir_worker_id owner, uint16_t
 
 /* Where a pick goes: to a worker, or into the hold. */
 static uint16_t
-pick_settle(struct weir_dispatcher *dispatcher, uint16_t target)
+pick_settle(struct weir_dispatcher *dispatcher, uint16_t target, bool is_owned)
 {
 	const uint16_t picked = dispatcher->snapshot->position[target];
-	const uint16_t position = dispatcher->owns_flows ? pick_of_owner(dispatcher, target, picked)
-							 : pick_of_any(dispatcher, picked);
+	const uint16_t position = is_owned ? pick_of_owner(dispatcher, target, picked)
+					   : pick_of_any(dispatcher, picked);
 
 	/* The strategy may have counted its pick in the mirror. */
 	if (position != picked)
@@ -106,7 +119,8 @@ pick_apply(struct weir_dispatcher *dispatcher, const struct dispatch_state *stat
 	struct plan *plan = &dispatcher->plan;
 	struct pin *pin = dispatcher->pins ? &dispatcher->pins[state->burst->meta[i].bucket] : NULL;
 
-	plan->target[i] = pick_settle(dispatcher, plan->target[i]);
+	plan->target[i] = pick_settle(
+		dispatcher, plan->target[i], packet_is_owned(dispatcher, &state->burst->meta[i]));
 	if (pin && (pin->flags & PIN_PICKED))
 		pin->stamp = plan->target[i];
 	if (plan->target[i] != PLAN_HOLD)

@@ -37,7 +37,9 @@ run_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	if (dispatcher->chunk > 1 && plan->n_asked > 0)
 		mirror_restore(dispatcher,
 			dispatcher->snapshot->routable[plan->position[plan->n_asked - 1]]);
-	if (unlikely(state->next < state->burst->n || dispatcher->drops.n > 0))
+	/* With a budget also of what was planned to wait: its strategy hears of that. */
+	if (unlikely(state->next < state->burst->n || dispatcher->drops.n > 0 ||
+		     (dispatcher->has_budget && plan->n_asked < plan->n_picked)))
 		plan_withdraw(dispatcher, state);
 	index_advance(dispatcher, plan->n_asked);
 	return run;
@@ -69,7 +71,7 @@ burst_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
  * the plan was changed after the strategy was asked; and a budget makes the mirror of every worker
  * inexact that packets went to past it.
  */
-static void
+void
 mirror_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
 	if (dispatcher->has_budget)
@@ -86,7 +88,9 @@ mirror_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 uint32_t
 burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
-	if (likely(dispatcher->snapshot->n_routable > 0)) {
+	if (unlikely(dispatcher->may_differ) && burst_differs(dispatcher, state)) {
+		class_route(dispatcher, state);
+	} else if (likely(dispatcher->snapshot->n_routable > 0)) {
 		while (state->next < state->burst->n && run_route(dispatcher, state) != RUN_REFUSED)
 			;
 	} else {

@@ -17,13 +17,14 @@ struct dispatch_state {
 	struct bitset touched;
 };
 
-/* What is done with packets of a class. An id that no rule has is as none. */
+/* The class of a packet. An id that no rule can have is as none. */
 static inline uint32_t
 class_id_of(const struct weir_meta *meta)
 {
 	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
 }
 
+/* What is done with a packet. Classes that nobody configured are as class 0. */
 static inline const struct pool_class *
 class_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
@@ -82,6 +83,12 @@ enum retry_end packet_retry(struct weir_dispatcher *dispatcher, const struct dis
 /* Routes a burst; returns how many packets were taken over: lent, dropped or held. */
 uint32_t burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 
+/*
+ * Makes the mirror exact again where what was lent differs from what was planned. Between plans and
+ * at the end of a burst.
+ */
+void mirror_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
 /* The index follows the packets that the strategy was asked for, one by one whatever the chunk. */
 void index_advance(struct weir_dispatcher *dispatcher, uint32_t n);
 
@@ -104,6 +111,109 @@ pick_forget(const struct weir_dispatcher *dispatcher, struct pin *pin)
  * from the pins, and from the message index.
  */
 void plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
+/*
+ * Where a packet goes whose pin is not plain: a number below `n_picks` of the pick that it takes
+ * part in, `n_picks` if a strategy is to be asked for it, PLAN_HOLD, or `follows` if it goes to its
+ * pin's worker.
+ */
+uint16_t packet_source(struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
+	bool from_hold, uint32_t n_picks, uint32_t follows);
+
+/* Where a packet goes whose owner is `owner`: not to it while its bucket has ties elsewhere. */
+uint16_t packet_source_owned(struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
+	bool from_hold, weir_worker_id owner);
+
+/* Pins keep no marks of the burst's packets from `first` up to `end` that were not lent. */
+void pins_clean(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t first,
+	uint32_t end);
+
+/* Counts a packet in the mirror that is lent to `position` whatever is picked. */
+static inline void
+follower_count(struct weir_dispatcher *dispatcher, uint32_t position)
+{
+	const uint32_t one = dispatcher->room[position] > 0;
+
+	dispatcher->depth[position] += one;
+	dispatcher->room[position] -= one;
+}
+
+/* Picks that a strategy is asked for on behalf of `n` packets. */
+static inline uint32_t
+picks_needed(const struct weir_dispatcher *dispatcher, uint32_t n)
+{
+	uint32_t n_picks = 0;
+
+	if (dispatcher->chunk == 1)
+		return n;
+	for (uint32_t covered = 0; covered < n; covered += dispatcher->chunk)
+		n_picks++;
+	return n_picks;
+}
+
+/* Whether the packet is of a strategy that owns flows. */
+static inline bool
+packet_is_owned(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	const uint32_t part = ROUTE_PARTS * class_of(dispatcher, meta)->route;
+
+	return (dispatcher->part[part].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS) != 0;
+}
+
+/* class.c: bursts whose packets differ in what is done with them, or in who is asked */
+
+/* Whether there is more to a burst than one strategy and its worker for each packet. */
+bool burst_differs(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
+/* Routes such a burst, up to its end or the first packet that is refused. */
+void class_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
+
+/* Settles the packet at hand, whose target is a special one other than PLAN_HOLD. */
+void special_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
+
+/* Whether the policer of the packet's class, if there is one, lets it pass. */
+bool packet_police(struct weir_dispatcher *dispatcher, const struct weir_meta *meta);
+
+/* route.c: who is asked */
+
+/* Learns from the pool how its packets may differ. */
+void routes_learn(struct weir_dispatcher *dispatcher);
+
+/* Sets up the strategies of all routes. Returns 0 or -ENOMEM. */
+int routes_init(struct weir_dispatcher *dispatcher);
+
+/* The pool has changed: `rotation_by` is new. */
+void routes_adopt(struct weir_dispatcher *dispatcher);
+
+/* Asks the strategy of each route in the plan, and its fallback for what it found nobody for. */
+void routes_ask(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
+
+/* The packet that asked as number `k` does not go where the answer says: no index counts it. */
+void asker_uncount(struct weir_dispatcher *dispatcher, uint32_t k);
+
+/* Takes back the picks for packets from `next` on, and those that wait for budget. */
+void routes_withdraw(struct weir_dispatcher *dispatcher, uint32_t next);
+
+/* The plan is carried out or withdrawn: the indices follow. */
+void routes_advance(struct weir_dispatcher *dispatcher);
+
+/* A part's index follows `n` packets. */
+void part_advance(struct weir_dispatcher *dispatcher, uint32_t part, uint32_t n);
+
+/* Its rotation: index mod the routable workers; the members when none is routable. */
+static inline uint32_t
+part_rotation(const struct weir_dispatcher *dispatcher, uint32_t part)
+{
+	return part == 0 ? dispatcher->pick.rotation : dispatcher->part[part].rotation;
+}
+
+/* fan_out.c */
+
+/* Whether the copies of a packet are numbered: its class's strategy says so. */
+bool packet_is_sharded(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta);
+
+/* Brings the packet at hand to every routable worker. */
+void packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 
 /* The tests that plan.c goes by and why.c explains. */
 
@@ -152,9 +262,18 @@ enum run_end plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_
 /* Publishes what was lent: to the workers (edge E3) and to other dispatchers (edge E7). */
 void lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched);
 
-/* Notes a packet that ends as dropped once the burst is through; worker: whom it is charged to. */
+/* Notes a packet that ends with `verdict`, which is counted, once the burst is through. */
+void end_add(struct weir_dispatcher *dispatcher, void *packet, struct weir_verdict verdict);
+
+/* Counts a drop; worker: whom it is charged to. */
+void drop_count(struct weir_dispatcher *dispatcher, weir_worker_id worker, uint8_t reason);
+
+/* Counts and notes a packet that ends as dropped. */
 void drop_add(
 	struct weir_dispatcher *dispatcher, void *packet, weir_worker_id worker, uint8_t reason);
+
+/* Makes room for `n` more packets to be staged: publishes what is, if need be. */
+void posts_reserve(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t n);
 
 /* Ends the packets that were noted. */
 void drops_finish(struct weir_dispatcher *dispatcher);

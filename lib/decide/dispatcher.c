@@ -37,31 +37,21 @@ lanes_init(struct weir_dispatcher *dispatcher)
 }
 
 static int
-state_init(struct weir_dispatcher *dispatcher)
-{
-	const size_t bytes = dispatcher->pool->route[0].strategy->state_bytes;
-
-	if (bytes == 0)
-		return 0;
-	if (area_allocate(&dispatcher->state_area, bytes) < 0)
-		return -ENOMEM;
-	dispatcher->pick.state = dispatcher->state_area.memory;
-	return 0;
-}
-
-static int
 pins_init(struct weir_dispatcher *dispatcher)
 {
 	const size_t pin_bytes = WEIR_BUCKETS * sizeof(struct pin);
 	const size_t time_bytes = dispatcher->sticky_ns > 0 ? WEIR_BUCKETS * sizeof(uint64_t) : 0;
+	const size_t met_bytes = dispatcher->mixes_owners ? WEIR_BUCKETS : 0;
 
 	if (dispatcher->pool->config.order == WEIR_ORDER_NONE)
 		return 0;
-	if (area_allocate(&dispatcher->pin_area, pin_bytes + time_bytes) < 0)
+	if (area_allocate(&dispatcher->pin_area, pin_bytes + time_bytes + met_bytes) < 0)
 		return -ENOMEM;
 	dispatcher->pins = dispatcher->pin_area.memory;
 	if (time_bytes > 0)
 		dispatcher->last_ns = (uint64_t *)(dispatcher->pins + WEIR_BUCKETS);
+	if (met_bytes > 0)
+		dispatcher->met = (uint8_t *)dispatcher->pin_area.memory + pin_bytes + time_bytes;
 	return 0;
 }
 
@@ -93,8 +83,6 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.n_dispatchers = config->n_dispatchers,
 		.burst = config->burst,
 		.chunk = config->chunk,
-		.refuses = pool->class_of[0].policy->refuses,
-		.drop_reason = pool->class_of[0].policy->reason,
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
 		.owns_flows = pool->route[0].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
 		.reads_metadata = pool->route[0].strategy->flags & WEIR_STRATEGY_READS_META,
@@ -106,6 +94,7 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 	};
 	pick_init(dispatcher);
+	routes_learn(dispatcher);
 }
 
 static void
@@ -138,8 +127,8 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher_init(dispatcher, pool, id);
 	dispatcher->finish = finish;
 	dispatcher->finish_context = context;
-	if (lanes_init(dispatcher) < 0 || state_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
-		class_books_init(dispatcher) < 0 ||
+	if (lanes_init(dispatcher) < 0 || routes_init(dispatcher) < 0 ||
+		pins_init(dispatcher) < 0 || class_books_init(dispatcher) < 0 ||
 		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;
@@ -149,6 +138,14 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	pool->dispatcher_exists[id] = true;
 	pool->dispatcher_created[id] = true;
 	return dispatcher;
+}
+
+void
+weir_copy_set(struct weir_dispatcher *dispatcher, weir_copy_fn copy)
+{
+	dispatcher->copy = copy;
+	/* Who never copies does not even look whether packets want to be copied. */
+	dispatcher->may_differ = copy || dispatcher->is_classed;
 }
 
 void
@@ -180,6 +177,7 @@ weir_dispatcher_counters(
 
 	*counters = (struct weir_dispatcher_counters) {
 		.received = counter_read(&tally->received),
+		.copies = counter_read(&tally->copies),
 		.rejected = counter_read(&tally->rejected),
 		.routed = counter_read(&tally->routed),
 		.lent = counter_read(&tally->lent),
@@ -223,6 +221,7 @@ weir_ledger_add(struct weir_ledger *ledger, const struct weir_dispatcher *dispat
 
 	ledger->in_lanes += weir_in_lanes(dispatcher);
 	ledger->received += counter_read(&tally->received);
+	ledger->copies += counter_read(&tally->copies);
 	ledger->completed += counter_read(&tally->returned_tx) + counter_read(&tally->consumed);
 	ledger->held += counter_read(&tally->held);
 	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)

@@ -6,9 +6,10 @@
  *   mirror.c      snapshot → mirror            plan.c       where each packet goes
  *   harvest.c     progress → mirror,           lend.c       into lanes, or overflow
  *                 packets come home            hold_pass.c  what waits, in its order
- *   time.c        deadlines, periods             budget.c     who may take more
- *   admission.c   packets of a class at a        retry.c      who else has room
- *                 worker                         why.c        explains, changes nothing
+ *   class.c       what classes say of packets  route.c      several strategies
+ *   fan_out.c     a packet for all workers     admission.c  packets of a class at a worker
+ *   budget.c      who may take more            retry.c      who else has room
+ *   time.c        deadlines, periods           why.c        explains, changes nothing
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
@@ -24,6 +25,7 @@
 #include "pin.h"
 #include "pool.h"
 #include "state_period.h"
+#include "token_bucket.h"
 
 /* What is counted of one worker; the dispatcher writes it once per harvest of that worker. */
 struct worker_tally {
@@ -38,6 +40,7 @@ struct worker_tally {
 /* What is counted of the dispatcher; written at most a few times per burst. */
 struct dispatcher_tally {
 	CACHE_ALIGNED struct counter received;
+	struct counter copies;
 	struct counter rejected;
 	struct counter routed;
 	struct counter lent;
@@ -53,7 +56,7 @@ struct dispatcher_tally {
 	struct counter dropped[WEIR_REASON_COUNT];
 };
 
-/* Packets that were dropped while a burst was dispatched: they end together, after it. */
+/* Packets that end while a burst is dispatched, without having been lent: together, after it. */
 struct drop_list {
 	uint32_t n;
 	void *packets[WEIR_BURST_MAX];
@@ -63,12 +66,21 @@ struct drop_list {
 /* A packet that must wait: no worker's id, and no place in plan.position. */
 #define PLAN_HOLD ((uint16_t)0x7fff)
 
+/* Targets from here on are no workers: what else becomes of a packet. */
+#define PLAN_SPECIAL WEIR_WORKERS_MAX
+#define PLAN_KIND 0xff00	       /* the bits that tell them apart */
+#define PLAN_DROP ((uint16_t)0x4000)   /* and the reason: it is dropped */
+#define PLAN_DIVERT ((uint16_t)0x4100) /* it goes past all workers */
+#define PLAN_ALL ((uint16_t)0x4200)    /* to all workers: it says so itself */
+#define PLAN_SPREAD ((uint16_t)0x4300) /* to all workers: its route's strategy says so */
+
 /* Where each packet of the burst at hand goes. */
 struct plan {
 	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or PLAN_HOLD */
 	uint8_t asked[WEIR_BURST_MAX]; /* by packet: 1 if the strategy was asked for it (order flow)
 					*/
-	uint32_t n_asked;
+	uint32_t n_asked;	       /* packets that the index counts */
+	uint32_t n_picked;	       /* packets of the strategy's last call */
 	uint32_t n_again;
 	/* By packet that asked: the answer; from WEIR_BURST_MAX on, by packet that follows a pin.
 	 */
@@ -107,8 +119,55 @@ struct class_books {
 	uint8_t *slot_class; /* by worker and lane slot: class of the packet there */
 	weir_claim *claims;  /* the pool's; NULL where none are taken */
 	uint32_t n_picked;
-	uint32_t picked[WEIR_BURST_MAX]; /* slots that a strategy picked for the plan at hand */
+	uint32_t picked[WEIR_BURST_MAX]; /* slots that strategies picked for the plan at hand */
 	struct area area;
+};
+
+/*
+ * What a plan in which packets may differ keeps besides. An asker is a packet that a strategy is
+ * asked for; they are numbered in order of arrival.
+ */
+struct class_plan {
+	uint32_t first; /* packet */
+	uint32_t end;	/* packet behind the last: the rest is planned once these are carried out */
+	uint32_t n_askers;
+	uint64_t routes;		   /* routes whose strategies have packets in it */
+	uint16_t packet[WEIR_BURST_MAX];   /* by asker */
+	uint8_t route[WEIR_BURST_MAX];	   /* by asker */
+	bool fell_back[WEIR_BURST_MAX];	   /* by asker: the fallback was asked, too */
+	bool uncounted[WEIR_BURST_MAX];	   /* by asker: no index counts it, for it did not go
+					      where the answer says */
+	uint16_t gathered[WEIR_BURST_MAX]; /* the askers of one call, in order */
+	struct weir_pick_context pick;	   /* of the strategy at hand, unless that is route 0's */
+};
+
+/*
+ * A strategy of a route, or its fallback, as this dispatcher asks it. What belongs to the strategy
+ * of route 0 lies in the dispatcher's `pick`, where pools of one route find it at once.
+ */
+struct route_part {
+	const struct weir_strategy *strategy; /* NULL: the route has no fallback */
+	void *state;
+	uint64_t seed;
+	uint64_t index;
+	uint32_t rotation;
+	uint32_t n_picked; /* in the plan at hand: packets of its last call */
+	uint32_t n_asked;  /* of these, those that its index counts */
+};
+
+/* Parts of a route: its strategy is part 2 * route, its fallback the one behind. */
+#define ROUTE_PARTS 2
+
+/* In fan_out.reason: the worker gets one. */
+#define COPY_WANTED ((uint8_t)WEIR_REASON_COUNT)
+
+/* Copies of packets on their way to the workers. */
+struct fan_out {
+	void *packets[WEIR_WORKERS_MAX];
+	void *data[WEIR_WORKERS_MAX];
+	uint8_t reason[WEIR_WORKERS_MAX];	   /* by position: why its worker gets none */
+	bool is_short;				   /* one could not be made, in the plan at hand */
+	struct weir_meta metadata[WEIR_BURST_MAX]; /* by post, of copies that are numbered */
 };
 
 struct weir_dispatcher {
@@ -116,13 +175,16 @@ struct weir_dispatcher {
 	struct weir_pool *pool;
 	weir_finish_fn finish;
 	void *finish_context;
+	weir_copy_fn copy; /* NULL: packets are not copied */
 	uint32_t id;
 	uint32_t n_workers;
 	uint32_t n_dispatchers;
 	uint32_t burst;
 	uint32_t chunk;
-	bool refuses;		/* policy: a refusal ends the dispatch */
-	uint8_t drop_reason;	/* policy: what a drop is counted as */
+	bool may_differ;	/* a burst may be more than plan.c knows of */
+	bool is_classed;	/* and all are: packets differ in more than their overflow policy */
+	bool counts_picks;	/* a strategy reads depth: picks of the others count, too */
+	bool mixes_owners;	/* order flow: owners of flows are not the only strategy */
 	bool counts_in_process; /* depth mode outstanding */
 	bool owns_flows;	/* strategy: a flow has one owner */
 	bool reads_metadata;	/* strategy: looks at the packets' metadata */
@@ -133,8 +195,9 @@ struct weir_dispatcher {
 	uint64_t sticky_ns;	  /* a bucket stays until it was silent that long; 0 = off */
 	struct pin *pins;	  /* order flow: by bucket; NULL with order none */
 	uint64_t *last_ns;	  /* with sticky_ns: by bucket, arrival of its last packet */
-	uint64_t n_moves;	  /* buckets that went to another worker than before */
-	_Atomic uint32_t *tails;  /* own tail array; NULL with one dispatcher */
+	uint8_t *met;	  /* with mixes_owners: by bucket, whose packets of it the plan has */
+	uint64_t n_moves; /* buckets that went to another worker than before */
+	_Atomic uint32_t *tails; /* own tail array; NULL with one dispatcher */
 	struct progress *progress[WEIR_WORKERS_MAX];
 
 	/* The snapshot in use and what follows from it. */
@@ -163,13 +226,18 @@ struct weir_dispatcher {
 	struct hold_wait hold_wait;
 	struct hold_news hold_news;
 	uint64_t n_hold_passes;
+	uint32_t n_held_refusing; /* packets in the hold whose policy refuses */
 	struct budget_lines lines;
 	uint64_t now_ns; /* as weir_time_set said last; 0 = it never did */
 	struct state_period state_period;
 	struct class_books class_books;
-	struct area state_area; /* the strategy's own */
-	struct area pin_area;	/* pins[], last_ns[] */
+	struct area state_area; /* the strategies' own */
+	struct area pin_area;	/* pins[], last_ns[], met[] */
 	struct plan plan;
+	struct class_plan class_plan;
+	struct route_part part[ROUTE_PARTS * WEIR_ROUTES_MAX];
+	struct token_bucket bucket[WEIR_CLASSES_MAX];
+	struct fan_out fan_out;
 	struct weir_verdict verdicts[WEIR_BURST_MAX];
 	struct drop_list drops;
 

@@ -6,7 +6,7 @@
  */
 #include <assert.h>
 
-#include "dispatch.h"
+#include "admission.h"
 
 static void
 held_count(struct weir_dispatcher *dispatcher)
@@ -42,6 +42,7 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 		pin->held++;
 		bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 	}
+	dispatcher->n_held_refusing += class_of(dispatcher, &burst->meta[i])->policy->refuses;
 	held_count(dispatcher);
 	return true;
 }
@@ -73,6 +74,19 @@ entry_stay(struct weir_dispatcher *dispatcher, uint32_t i)
 	bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 }
 
+/* An entry does not stay. */
+static void
+entry_leave(struct weir_dispatcher *dispatcher, uint32_t i)
+{
+	const struct hold *hold = &dispatcher->hold;
+	struct pin *pin = entry_pin(dispatcher, i);
+
+	if (pin)
+		pin->held--;
+	dispatcher->n_held_refusing -=
+		class_of(dispatcher, &hold->metadata[hold_index(hold, i)])->policy->refuses;
+}
+
 /*
  * Once the entries from number `first` on were routed: those that stay close ranks behind the
  * `n_kept` before them. Returns how many have stayed by now. The line does not move otherwise: runs
@@ -85,13 +99,11 @@ entries_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *
 	const struct weir_burst *burst = state->burst;
 
 	for (uint32_t i = 0; i < burst->n; i++) {
-		struct pin *pin = entry_pin(dispatcher, first + i);
-
 		if (i >= state->next || dispatcher->plan.target[i] == PLAN_HOLD) {
 			entry_stay(dispatcher, first + i);
 			hold_move(&dispatcher->hold, first + i, n_kept++);
-		} else if (pin) {
-			pin->held--;
+		} else {
+			entry_leave(dispatcher, first + i);
 		}
 	}
 	return n_kept;
@@ -160,31 +172,68 @@ hold_expire(struct weir_dispatcher *dispatcher)
 }
 
 /*
+ * Sees to it that the worker of an entry for one worker is routable. In place of one that is not, a
+ * numbered copy is redone by whoever has its number now, or by the first worker, and keeps its
+ * number; of other copies everybody else has one already. Returns whether there is such a worker.
+ */
+static bool
+entry_place(struct weir_dispatcher *dispatcher, uint32_t i)
+{
+	const struct weir_snapshot *snapshot = dispatcher->snapshot;
+	const uint32_t index = hold_index(&dispatcher->hold, i);
+	const struct weir_meta *meta = &dispatcher->hold.metadata[index];
+	weir_worker_id *id = &dispatcher->hold.target[index];
+
+	if (likely(snapshot->position[*id] != WEIR_WORKER_NONE))
+		return true;
+	if (snapshot->n_routable == 0 || !packet_is_sharded(dispatcher, meta))
+		return false;
+	*id = snapshot->routable[meta->shard_index < snapshot->n_routable ? meta->shard_index : 0];
+	return true;
+}
+
+/*
+ * Brings entry number `i` of the burst to its worker `id`. Returns what is planned for it:
+ * PLAN_HOLD if it stays.
+ */
+static uint16_t
+target_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
+	weir_worker_id id)
+{
+	if (dispatcher->counts_classes && !class_admits(dispatcher, &state->burst->meta[i], id))
+		drop_add(dispatcher, state->burst->packets[i], id, WEIR_REASON_BUSY_DISCARD);
+	else if (lane_room(&dispatcher->lane[id]) > 0 || lane_make_room(dispatcher, id))
+		packet_lend(dispatcher, state, i, id);
+	else
+		return PLAN_HOLD;
+	return id;
+}
+
+/*
  * Entries for one worker each: lent where there is room. Each of them has its lane's progress read
  * before it stays, so that none behind it finds room where it found none.
  */
 static void
 targets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t first)
 {
-	const weir_worker_id *target =
+	const weir_worker_id *worker =
 		&dispatcher->hold.target[hold_index(&dispatcher->hold, first)];
 	const struct weir_burst *burst = state->burst;
+	uint16_t *target = dispatcher->plan.target;
 
 	for (; state->next < burst->n; state->next++) {
 		const uint32_t i = state->next;
-		const weir_worker_id id = target[i];
 
-		dispatcher->plan.target[i] = id;
-		if (dispatcher->snapshot->position[id] == WEIR_WORKER_NONE)
-			drop_add(dispatcher, burst->packets[i], id, WEIR_REASON_DEAD_WORKER);
-		else if (lane_room(&dispatcher->lane[id]) > 0 || lane_make_room(dispatcher, id))
-			packet_lend(dispatcher, state, i, id);
-		else
-			dispatcher->plan.target[i] = PLAN_HOLD;
+		if (entry_place(dispatcher, first + i)) {
+			target[i] = target_lend(dispatcher, state, i, worker[i]);
+			continue;
+		}
+		target[i] = worker[i];
+		drop_add(dispatcher, burst->packets[i], worker[i], WEIR_REASON_DEAD_WORKER);
 	}
 	lend_publish(dispatcher, &state->touched);
 	for (uint32_t i = 0; i < burst->n; i++)
-		mirror_restore(dispatcher, target[i]);
+		mirror_restore(dispatcher, worker[i]);
 	drops_finish(dispatcher);
 }
 
@@ -279,9 +328,29 @@ waits_add(struct hold_wait *wait, const struct hold_wait *more)
  * and not what is held; but not what is for one worker, or for its owner.
  */
 static bool
-pass_may_end(const struct weir_dispatcher *dispatcher, const struct hold_wait *waited)
+pass_may_end(const struct weir_dispatcher *dispatcher, const struct hold_wait *waited,
+	const struct budget_lines *before)
 {
-	return dispatcher->lines.any && !bitset_meets(&waited->targets, &waited->targets);
+	return dispatcher->lines.any && !bitset_meets(&waited->targets, &waited->targets) &&
+	       !bitset_meets(&before->owners, &before->owners);
+}
+
+/*
+ * Once a pass has come to number `first` of the `n` entries that it found, and `n_kept` before that
+ * stay: closes the gap. Copies of a packet for all workers may have come in meanwhile.
+ */
+static void
+pass_close_up(struct weir_dispatcher *dispatcher, uint32_t first, uint32_t n, uint32_t n_kept)
+{
+	struct hold *hold = &dispatcher->hold;
+
+	if (first < n) {
+		hold_close_up(hold, n_kept, first);
+		return;
+	}
+	for (; first < hold_count(hold); first++)
+		hold_move(hold, first, n_kept++);
+	hold_keep(hold, n_kept);
 }
 
 void
@@ -293,13 +362,12 @@ hold_pass(struct weir_dispatcher *dispatcher)
 	const struct hold_wait waited = dispatcher->hold_wait;
 	uint32_t first = 0;
 	uint32_t n_kept = 0;
-	uint32_t n_looked_at;
 	bool refused = false;
 
 	dispatcher->n_hold_passes++;
 	dispatcher->hold_wait = (struct hold_wait) { 0 };
 	dispatcher->lines = (struct budget_lines) { 0 };
-	while (first < n && !pass_may_end(dispatcher, &waited)) {
+	while (first < n && !pass_may_end(dispatcher, &waited, &before)) {
 		struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
 
 		n_kept = entries_pass(dispatcher, &burst, first, n_kept, &refused);
@@ -308,16 +376,12 @@ hold_pass(struct weir_dispatcher *dispatcher)
 	/* What was not looked at waits for whatever it waited for. */
 	if (refused || first < n)
 		lines_add(&dispatcher->lines, &before);
-	n_looked_at = n_kept;
-	if (first < n) {
+	if (first < n)
 		waits_add(&dispatcher->hold_wait, &waited);
-		hold_close_up(hold, n_kept, first);
-		n_kept += n - first;
-	}
-	hold_keep(hold, n_kept);
-	stayed_clear(dispatcher, n_looked_at);
+	pass_close_up(dispatcher, first, n, n_kept);
+	stayed_clear(dispatcher, n_kept);
 	dispatcher->hold_wait.refused = refused;
-	dispatcher->hold_news.mirror |= n_kept != n;
+	dispatcher->hold_news.mirror |= n_kept != first;
 	held_count(dispatcher);
 }
 
@@ -329,7 +393,12 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 	/* Whatever they were refused for may have changed before they came here. */
 	dispatcher->hold_news.all = true;
 	for (uint32_t i = 0; i < burst->n; i++) {
-		if (!hold_add(dispatcher, burst, i, WEIR_WORKER_NONE, hold_deadline(dispatcher)))
+		/* Whoever refused them has given their tokens back. */
+		if (unlikely(!packet_police(dispatcher, &burst->meta[i])))
+			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
+				WEIR_REASON_RATE_LIMITED);
+		else if (!hold_add(
+				 dispatcher, burst, i, WEIR_WORKER_NONE, hold_deadline(dispatcher)))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
 				WEIR_REASON_HELD_OVERFLOW);
 	}
@@ -339,7 +408,7 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 bool
 weir_accepts(const struct weir_dispatcher *dispatcher)
 {
-	return !dispatcher->refuses || hold_count(&dispatcher->hold) == 0;
+	return dispatcher->n_held_refusing == 0;
 }
 
 uint32_t
@@ -357,11 +426,8 @@ weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason)
 		const struct weir_burst burst = hold_run(&dispatcher->hold, 0, WEIR_BURST_MAX);
 
 		for (uint32_t i = 0; i < burst.n; i++) {
-			struct pin *pin = entry_pin(dispatcher, i);
-
 			drop_add(dispatcher, burst.packets[i], WEIR_WORKER_NONE, (uint8_t)reason);
-			if (pin)
-				pin->held--;
+			entry_leave(dispatcher, i);
 		}
 		drops_finish(dispatcher);
 		hold_pop(&dispatcher->hold, burst.n);

@@ -6,15 +6,30 @@
 #include "admission.h"
 
 void
-drop_add(struct weir_dispatcher *dispatcher, void *packet, weir_worker_id worker, uint8_t reason)
+end_add(struct weir_dispatcher *dispatcher, void *packet, struct weir_verdict verdict)
 {
 	struct drop_list *drops = &dispatcher->drops;
 
+	/* Copies can be more than a burst has packets. */
+	if (unlikely(drops->n == WEIR_BURST_MAX))
+		drops_finish(dispatcher);
 	drops->packets[drops->n] = packet;
-	drops->verdicts[drops->n++] = weir_verdict_drop(reason);
+	drops->verdicts[drops->n++] = verdict;
+}
+
+void
+drop_count(struct weir_dispatcher *dispatcher, weir_worker_id worker, uint8_t reason)
+{
 	counter_add(&dispatcher->tally.dropped[reason], 1);
 	if (worker != WEIR_WORKER_NONE)
 		counter_add(&dispatcher->worker_tally[worker].dropped[reason], 1);
+}
+
+void
+drop_add(struct weir_dispatcher *dispatcher, void *packet, weir_worker_id worker, uint8_t reason)
+{
+	drop_count(dispatcher, worker, reason);
+	end_add(dispatcher, packet, weir_verdict_drop(reason));
 }
 
 void
@@ -59,7 +74,7 @@ static enum run_end
 packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id,
 	uint8_t reason)
 {
-	if (dispatcher->refuses)
+	if (class_of(dispatcher, &state->burst->meta[state->next])->policy->refuses)
 		return RUN_REFUSED;
 	drop_add(dispatcher, state->burst->packets[state->next], id, reason);
 	state->next++;
@@ -74,6 +89,8 @@ packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 					 hold_deadline(dispatcher)))
 		return packet_overflow(
 			dispatcher, state, WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
+	if (state->from_hold && dispatcher->pins)
+		dispatcher->pins[state->burst->meta[state->next].bucket].flags |= PIN_STAYED;
 	state->next++;
 	return RUN_DONE;
 }
@@ -109,14 +126,14 @@ workers_tell(const struct weir_dispatcher *dispatcher, const struct dispatch_sta
 	const uint16_t *target = dispatcher->plan.target;
 
 	for (uint32_t i = first; i < state->burst->n && i <= state->next; i++)
-		state->burst->workers[i] = target[i] == PLAN_HOLD ? WEIR_WORKER_NONE : target[i];
+		state->burst->workers[i] = target[i] < PLAN_SPECIAL ? target[i] : WEIR_WORKER_NONE;
 }
 
 /* Whether the packet with this target can be lent at once. */
 static inline bool
 target_has_room(const struct weir_dispatcher *dispatcher, uint16_t target)
 {
-	return likely(target != PLAN_HOLD) && likely(lane_room(&dispatcher->lane[target]) > 0);
+	return likely(target < PLAN_SPECIAL) && likely(lane_room(&dispatcher->lane[target]) > 0);
 }
 
 /*
@@ -135,7 +152,7 @@ packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, s
 	uint64_t n_moves = 0;
 	uint32_t i;
 
-	for (i = state->next; i < burst.n && target[i] != PLAN_HOLD; i++) {
+	for (i = state->next; i < burst.n && likely(target[i] < PLAN_SPECIAL); i++) {
 		struct lane_producer *lane = &lanes[target[i]];
 		const weir_worker_id id = target[i];
 
@@ -200,7 +217,7 @@ classes_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	const struct weir_burst *burst = state->burst;
 	const uint16_t *target = dispatcher->plan.target;
 
-	for (; state->next < burst->n && target[state->next] != PLAN_HOLD; state->next++) {
+	for (; state->next < burst->n && target[state->next] < PLAN_SPECIAL; state->next++) {
 		const uint32_t i = state->next;
 		const weir_worker_id id = target[i];
 
@@ -245,6 +262,10 @@ packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 
 	if (target == PLAN_HOLD)
 		return packet_hold(dispatcher, state);
+	if (target >= PLAN_SPECIAL) {
+		special_settle(dispatcher, state);
+		return RUN_DONE;
+	}
 	if (lane_make_room(dispatcher, target))
 		return RUN_DONE;
 	switch (packet_retry(dispatcher, state)) {
@@ -253,7 +274,8 @@ packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	case RETRY_EXHAUSTED:
 		return packet_overflow(dispatcher, state, target, WEIR_REASON_RETRY_EXHAUSTED);
 	default:
-		return packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
+		return packet_overflow(dispatcher, state, target,
+			class_of(dispatcher, &state->burst->meta[state->next])->policy->reason);
 	}
 }
 
@@ -290,6 +312,13 @@ tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 				memory_order_release);
 		}
 	}
+}
+
+void
+posts_reserve(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t n)
+{
+	if (unlikely(dispatcher->n_posts + n > WEIR_BURST_MAX))
+		lend_publish(dispatcher, &state->touched);
 }
 
 void

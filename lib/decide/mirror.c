@@ -3,7 +3,7 @@
  * The mirror: the dispatcher's own arrays of depth and room, by position in the snapshot, so that
  * a strategy scans memory that no other core writes.
  */
-#include "dispatcher.h"
+#include "dispatch.h"
 
 /* What the message index is taken modulo of: with every worker stopped, losses rotate too. */
 static uint32_t
@@ -14,7 +14,8 @@ rotation_divisor(const struct weir_snapshot *snapshot)
 	return snapshot->n_members > 0 ? snapshot->n_members : 1;
 }
 
-static void
+/* Kept out of line: nearly every burst finds the snapshot that it knows. */
+static __attribute__((noinline)) void
 mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *snapshot)
 {
 	struct weir_pick_context *pick = &dispatcher->pick;
@@ -29,6 +30,7 @@ mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	pick->n_routable = snapshot->n_routable;
 	pick->rotation = (uint32_t)(pick->index % divisor);
 	pick->rotation_stride = dispatcher->chunk % divisor;
+	routes_adopt(dispatcher);
 	for (uint32_t i = 0; i < snapshot->n_routable; i++)
 		mirror_restore(dispatcher, snapshot->routable[i]);
 	pool_snapshot_report(dispatcher->pool, dispatcher->id, snapshot->version);

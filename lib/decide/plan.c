@@ -11,18 +11,6 @@
  */
 #include "admission.h"
 
-static uint32_t
-picks_needed(const struct weir_dispatcher *dispatcher, uint32_t n)
-{
-	uint32_t n_picks = 0;
-
-	if (dispatcher->chunk == 1)
-		return n;
-	for (uint32_t covered = 0; covered < n; covered += dispatcher->chunk)
-		n_picks++;
-	return n_picks;
-}
-
 /* Asks the strategy for `n` packets; position[i] becomes the answer for the i-th of them. */
 static void
 strategy_ask(struct weir_dispatcher *dispatcher, const struct weir_meta *metadata, uint32_t n)
@@ -32,6 +20,7 @@ strategy_ask(struct weir_dispatcher *dispatcher, const struct weir_meta *metadat
 	const uint32_t chunk = dispatcher->chunk;
 
 	plan->n_asked = n;
+	plan->n_picked = n;
 	if (n == 0)
 		return;
 	dispatcher->snapshot->route[0].strategy->pick_burst(
@@ -78,16 +67,6 @@ pin_sticks(const struct weir_dispatcher *dispatcher, struct pin *pin, const stru
 	return true;
 }
 
-/* Counts a packet in the mirror that follows its pin, as weir_pick_count does a pick. */
-static inline void
-follower_count(struct weir_dispatcher *dispatcher, uint32_t position)
-{
-	const uint32_t one = dispatcher->room[position] > 0;
-
-	dispatcher->depth[position] += one;
-	dispatcher->room[position] -= one;
-}
-
 /*
  * While a burst is planned, a packet's target is its source: the place in plan->position where the
  * answer for it is or will be. Picks come first, by number, from here on packets that follow pins.
@@ -120,6 +99,13 @@ packet_consider(struct weir_dispatcher *dispatcher, const struct weir_meta *meta
 	if (!pin_is_out(dispatcher, pin) && !pin_sticks(dispatcher, pin, meta))
 		return pick_open(pin, n_picks);
 	return (uint16_t)follows;
+}
+
+uint16_t
+packet_source(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
+	uint32_t n_picks, uint32_t follows)
+{
+	return packet_consider(dispatcher, meta, from_hold, n_picks, follows);
 }
 
 /* Gathers the metadata of the packets that ask, for strategies that look at it. */
@@ -283,6 +269,13 @@ owned_plan(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, boo
 	return pin_is_out(dispatcher, pin) ? PLAN_HOLD : owner;
 }
 
+uint16_t
+packet_source_owned(struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
+	bool from_hold, weir_worker_id owner)
+{
+	return owned_plan(dispatcher, meta, from_hold, owner);
+}
+
 /*
  * Order flow under a strategy that owns flows: every packet goes to its owner, but not while
  * earlier ones of its bucket are out at another worker, or stick there.
@@ -326,20 +319,44 @@ asked_count(const struct weir_dispatcher *dispatcher, const struct dispatch_stat
 	return n;
 }
 
+/* Tells the strategy which of its picks were carried out, if it keeps something for each. */
+static void
+picks_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+{
+	const struct weir_strategy *strategy = dispatcher->snapshot->route[0].strategy;
+	struct plan *plan = &dispatcher->plan;
+	const uint32_t n_left = state->burst->n - state->next;
+	uint32_t n_kept;
+
+	plan->n_asked -= asked_count(dispatcher, state);
+	if (!strategy->withdraw_picks)
+		return;
+	/* Who owns flows is asked for all packets, and some do not go by the answer. */
+	n_kept = dispatcher->owns_flows ? plan->n_picked - n_left : plan->n_asked;
+	if (n_kept < plan->n_picked)
+		strategy->withdraw_picks(&dispatcher->pick, picks_needed(dispatcher, n_kept));
+}
+
+void
+pins_clean(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t first,
+	uint32_t end)
+{
+	/* A pick whose packet was not lent leaves no pin. */
+	for (uint32_t i = first; i < end; i++)
+		pick_forget(dispatcher, &dispatcher->pins[burst->meta[i].bucket]);
+}
+
 void
 plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
 	struct plan *plan = &dispatcher->plan;
 
-	plan->n_asked -= asked_count(dispatcher, state);
+	picks_withdraw(dispatcher, state);
 	for (uint32_t i = state->next; i < state->burst->n; i++) {
 		if (plan->target[i] != PLAN_HOLD)
 			mirror_restore(dispatcher, plan->target[i]);
 	}
-	if (!dispatcher->pins)
-		return;
-	/* A pick whose packet was not lent leaves no pin: also of those that were dropped. */
-	for (uint32_t i = 0; i < state->burst->n; i++) {
-		pick_forget(dispatcher, &dispatcher->pins[state->burst->meta[i].bucket]);
-	}
+	/* Also of those that were dropped. */
+	if (dispatcher->pins)
+		pins_clean(dispatcher, state->burst, 0, state->burst->n);
 }

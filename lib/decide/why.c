@@ -12,7 +12,6 @@ mirror_explain(const struct weir_dispatcher *dispatcher, struct weir_explanation
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
 
-	explanation->index = dispatcher->pick.index;
 	explanation->n_routable = snapshot->n_routable;
 	for (uint32_t i = 0; i < snapshot->n_routable; i++) {
 		const struct lane_producer *lane = &dispatcher->lane[snapshot->routable[i]];
@@ -46,6 +45,8 @@ static weir_worker_id
 owner_find(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
+	const struct weir_strategy_route *route =
+		&snapshot->route[class_of(dispatcher, meta)->route];
 	struct weir_pick_context pick = dispatcher->pick;
 	uint32_t depth[WEIR_WORKERS_MAX] = { 0 };
 	uint32_t room[WEIR_WORKERS_MAX] = { 0 };
@@ -53,11 +54,19 @@ owner_find(const struct weir_dispatcher *dispatcher, const struct weir_meta *met
 
 	pick.depth = depth;
 	pick.room = room;
-	snapshot->route[0].strategy->pick_burst(&pick, meta, 1, &position);
-	return snapshot->routable[position];
+	pick.table = route->table;
+	route->strategy->pick_burst(&pick, meta, 1, &position);
+	return position < snapshot->n_routable ? snapshot->routable[position] : WEIR_WORKER_NONE;
 }
 
-/* The tests of packet_plan and owned_plan, in their order. */
+/* The strategy that is asked for such a packet. */
+static const struct route_part *
+part_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	return &dispatcher->part[ROUTE_PARTS * class_of(dispatcher, meta)->route];
+}
+
+/* The tests of packet_consider and owned_plan, in their order. */
 static enum weir_route
 pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 	const struct weir_meta *meta)
@@ -66,7 +75,7 @@ pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 
 	if (pin_waits(pin, false))
 		return WEIR_ROUTE_HELD_BEHIND;
-	if (dispatcher->owns_flows) {
+	if (part_of(dispatcher, meta)->strategy->flags & WEIR_STRATEGY_OWNS_FLOWS) {
 		if (owner_find(dispatcher, meta) == pin->worker)
 			return WEIR_ROUTE_ASKS;
 		if (pin_lingers(dispatcher, pin, meta))
@@ -80,6 +89,55 @@ pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 	return pin_lingers(dispatcher, pin, meta) ? WEIR_ROUTE_STICKY : WEIR_ROUTE_ASKS;
 }
 
+/* What the packet's class says of it. */
+static void
+class_explain(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
+	struct weir_explanation *explanation)
+{
+	const struct pool_class *class = class_of(dispatcher, meta);
+	const struct route_part *part = part_of(dispatcher, meta);
+
+	explanation->action = class->action;
+	explanation->strategy = part[0].strategy->name;
+	explanation->fallback = part[1].strategy ? part[1].strategy->name : NULL;
+	explanation->index = class->route == 0 ? dispatcher->pick.index : part[0].index;
+}
+
+/* Whether the policer of the packet's class has no token for it. */
+static bool
+is_over_rate(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	const struct pool_class *class = class_of(dispatcher, meta);
+	struct token_bucket bucket = dispatcher->bucket[class - dispatcher->pool->class_of];
+
+	if (class->police_pps == 0)
+		return false;
+	token_bucket_fill(&bucket, dispatcher->pick.now_ns);
+	return !token_bucket_take(&bucket);
+}
+
+/* The tests of packet_classify, in their order; WEIR_ROUTE_COUNT: a strategy's packet. */
+static enum weir_route
+class_route_explain(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
+	struct weir_explanation *explanation)
+{
+	const bool is_for_all = dispatcher->copy && (meta->flags & WEIR_META_TO_ALL);
+	const uint32_t flags = part_of(dispatcher, meta)->strategy->flags;
+
+	if (explanation->action == WEIR_ACTION_DROP)
+		explanation->reason = WEIR_REASON_RULE_DROP;
+	else if (is_over_rate(dispatcher, meta))
+		explanation->reason = WEIR_REASON_RATE_LIMITED;
+	else if (explanation->action == WEIR_ACTION_DIVERT)
+		return WEIR_ROUTE_DIVERTED;
+	else if (explanation->n_routable == 0)
+		return WEIR_ROUTE_LOST;
+	else
+		return is_for_all || (flags & WEIR_STRATEGY_ALL_TARGETS) ? WEIR_ROUTE_ALL
+									 : WEIR_ROUTE_COUNT;
+	return WEIR_ROUTE_DROPPED;
+}
+
 void
 weir_explain(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
 	struct weir_explanation *explanation)
@@ -88,14 +146,14 @@ weir_explain(const struct weir_dispatcher *dispatcher, const struct weir_meta *m
 
 	*explanation = (struct weir_explanation) { .pinned = WEIR_WORKER_NONE };
 	mirror_explain(dispatcher, explanation);
+	class_explain(dispatcher, meta, explanation);
 	if (pin)
 		pin_explain(dispatcher, pin, explanation);
-	if (!weir_accepts(dispatcher))
+	if (!weir_accepts(dispatcher)) {
 		explanation->route = WEIR_ROUTE_REFUSED;
-	else if (explanation->n_routable == 0)
-		explanation->route = WEIR_ROUTE_LOST;
-	else if (!pin)
-		explanation->route = WEIR_ROUTE_ASKS;
-	else
-		explanation->route = pin_route(dispatcher, pin, meta);
+		return;
+	}
+	explanation->route = class_route_explain(dispatcher, meta, explanation);
+	if (explanation->route == WEIR_ROUTE_COUNT)
+		explanation->route = pin ? pin_route(dispatcher, pin, meta) : WEIR_ROUTE_ASKS;
 }

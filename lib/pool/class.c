@@ -148,6 +148,24 @@ admission_check(
 	return -EINVAL;
 }
 
+/* What goes to all workers has no other one to try. */
+static int
+retries_check(const struct weir_config *config, uint32_t class_id, struct weir_config_error *error)
+{
+	const struct weir_class *class = &config->classes[class_id - 1];
+	const char *name = class->strategy ? class->strategy : config->strategy;
+	const struct weir_strategy *strategy = config_strategy_find(config, name);
+	char value[24];
+
+	if (class->retries == 0 || !(strategy->flags & WEIR_STRATEGY_ALL_TARGETS))
+		return 0;
+	snprintf(value, sizeof(value), "%" PRIu32, class->retries);
+	class_error_set(error, class_id, "retries", value);
+	snprintf(error->allowed, sizeof(error->allowed),
+		"0 with %s: a copy is for its worker alone", name);
+	return -EINVAL;
+}
+
 int
 config_classes_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -160,7 +178,8 @@ config_classes_check(const struct weir_config *config, struct weir_config_error 
 		if (strategy_check(config, i + 1, class->strategy, class->fallback, error) < 0 ||
 			overflow_check(i + 1, class->overflow, error) < 0 ||
 			class_ranges_check(i + 1, class, error) < 0 ||
-			admission_check(config, i + 1, error) < 0)
+			admission_check(config, i + 1, error) < 0 ||
+			retries_check(config, i + 1, error) < 0)
 			return -EINVAL;
 	}
 	return 0;

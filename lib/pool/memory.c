@@ -129,7 +129,10 @@ static bool
 pool_claims_workers(const struct weir_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->n_routes; i++) {
-		if (pool->route[i].strategy->flags & WEIR_STRATEGY_CLAIMS)
+		const struct weir_strategy *fallback = pool->route[i].fallback;
+
+		if ((pool->route[i].strategy->flags & WEIR_STRATEGY_CLAIMS) ||
+			(fallback && (fallback->flags & WEIR_STRATEGY_CLAIMS)))
 			return true;
 	}
 	return false;

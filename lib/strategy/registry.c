@@ -18,6 +18,8 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_least_recent,
 	&strategy_ring,
 	&strategy_maglev,
+	&strategy_broadcast,
+	&strategy_shard_broadcast,
 };
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))

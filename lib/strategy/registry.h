@@ -5,6 +5,7 @@
 
 #include <weir/strategy.h>
 
+extern const struct weir_strategy strategy_broadcast;
 extern const struct weir_strategy strategy_failover;
 extern const struct weir_strategy strategy_first;
 extern const struct weir_strategy strategy_last;
@@ -17,5 +18,6 @@ extern const struct weir_strategy strategy_rendezvous;
 extern const struct weir_strategy strategy_ring;
 extern const struct weir_strategy strategy_round_robin;
 extern const struct weir_strategy strategy_shallowest;
+extern const struct weir_strategy strategy_shard_broadcast;
 
 #endif

@@ -46,6 +46,9 @@ main(void)
 	uint32_t failures = 0;
 
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
+		/* Nobody copies packets here. */
+		if (weir_strategy_at(i)->flags & WEIR_STRATEGY_ALL_TARGETS)
+			continue;
 		for (uint32_t variant = 0; variant < 4; variant++) {
 			const struct stress_plan plan = plan_make(weir_strategy_at(i), variant);
 

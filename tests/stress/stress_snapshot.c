@@ -36,6 +36,9 @@ main(void)
 	uint32_t failures = 0;
 
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
+		/* Nobody copies packets here. */
+		if (weir_strategy_at(i)->flags & WEIR_STRATEGY_ALL_TARGETS)
+			continue;
 		const struct stress_plan one = plan_make(weir_strategy_at(i), "reject", 1);
 		const struct stress_plan two = plan_make(weir_strategy_at(i), "drop-new", 2);
 

@@ -20,6 +20,13 @@ order_check(struct rig_dispatcher *d, const struct rig_packet *packet)
 {
 	char words[256];
 
+	if (packet->is_spread) {
+		if (packet->verdict.kind == WEIR_VERDICT_DROP || d->rig->copies_move)
+			return;
+		assert_true(packet->id >= d->next_copy_id[packet->from]);
+		d->next_copy_id[packet->from] = packet->id + 1;
+		return;
+	}
 	if (packet->verdict.kind != WEIR_VERDICT_DROP)
 		order_oracle_end(
 			&d->order, packet->meta.bucket, (uint64_t)packet->id + 1, packet->from);
@@ -36,6 +43,21 @@ order_check(struct rig_dispatcher *d, const struct rig_packet *packet)
 	d->next_id[packet->from] = packet->id + 1;
 }
 
+/* What no worker had is dropped, or its class diverts it. */
+static void
+divert_check(const struct rig *rig, const struct rig_packet *packet)
+{
+	const struct weir_class *class = rig_class(rig, packet->meta.class_id);
+
+	if (packet->verdict.kind == WEIR_VERDICT_DROP)
+		return;
+	assert_int_equal(packet->verdict.kind, WEIR_VERDICT_TX);
+	assert_int_equal(class->action, WEIR_ACTION_DIVERT);
+	assert_int_equal(packet->verdict.target, class->divert_port);
+	assert_int_equal(packet->verdict.length, packet->meta.length);
+	assert_int_equal(packet->verdict.data_offset, 0);
+}
+
 static void
 packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct weir_verdict *verdict,
 	weir_worker_id worker)
@@ -46,7 +68,7 @@ packet_end(struct rig_dispatcher *d, struct rig_packet *packet, const struct wei
 	packet->from = worker;
 	d->ended[d->n_ended++] = packet;
 	if (worker == WEIR_WORKER_NONE) {
-		assert_int_equal(verdict->kind, WEIR_VERDICT_DROP);
+		divert_check(d->rig, packet);
 		d->n_held_overflow += verdict->target == WEIR_REASON_HELD_OVERFLOW;
 		d->n_hold_timeout += verdict->target == WEIR_REASON_HOLD_TIMEOUT;
 		return;
@@ -95,7 +117,7 @@ rig_dispatcher_create(struct rig *rig, uint32_t id)
 
 	d->rig = rig;
 	d->packets = calloc(rig->max_packets, sizeof(*d->packets));
-	d->ended = calloc(rig->max_packets, sizeof(struct rig_packet *));
+	d->ended = calloc(rig->max_packets, sizeof(*d->ended));
 	d->held = calloc(WEIR_BUCKETS, sizeof(*d->held));
 	assert_non_null(d->packets);
 	assert_non_null(d->ended);
@@ -114,10 +136,12 @@ rig_create(const struct weir_config *config, uint32_t max_packets)
 	rig->config = *config;
 	rig->max_packets = max_packets;
 	rig->bucket = -1;
+	rig->copies_per_call = UINT32_MAX;
 	rig->pool = weir_pool_create(config, NULL);
 	assert_non_null(rig->pool);
 	for (uint32_t i = 0; i < config->n_dispatchers; i++)
 		rig_dispatcher_create(rig, i);
+	rig_classes_learn(rig, config);
 	rig->worker = calloc(config->n_workers, sizeof(*rig->worker));
 	assert_non_null(rig->worker);
 	for (uint32_t i = 0; i < config->n_workers; i++) {
@@ -133,6 +157,9 @@ rig_dispatcher_destroy(struct rig_dispatcher *d)
 	weir_dispatcher_destroy(d->dispatcher);
 	for (uint32_t i = 0; i < d->n_packets; i++)
 		assert_int_not_equal(d->packets[i].owner, RIG_DISPATCHER);
+	for (uint32_t i = 0; i < d->n_copies; i++)
+		assert_int_equal(d->copies[i].owner, RIG_ENDED);
+	free(d->copies);
 	order_oracle_fini(&d->order);
 	free(d->packets);
 	free(d->ended);
@@ -177,13 +204,18 @@ packet_bucket(const struct rig *rig, uint32_t id)
 	return rig_bucket(rig->n_buckets > 0 ? bucket_draw(rig, id) : id);
 }
 
+/* Drawn: of all, one in eight of a class that is not configured; or of some. */
 static uint8_t
 packet_class(const struct rig *rig, uint32_t id)
 {
-	if (rig->n_classes < 2)
-		return rig->class_id;
-	return (uint8_t)(rig->class_id +
-			 rng_below(rng_at(rig->config.seed + 1, id), rig->n_classes));
+	const uint64_t random = rng_at(~rig->config.seed, id);
+
+	if (!rig->draws_classes)
+		return (uint8_t)(rig->class_id +
+				 (rig->n_classes > 1 ? rng_below(random, rig->n_classes) : 0));
+	if (random % 8 == 0)
+		return (uint8_t)(random >> 8);
+	return (uint8_t)rng_below(random, rig->config.n_classes + 1);
 }
 
 static void
@@ -204,11 +236,13 @@ packet_make(struct rig *rig, struct rig_dispatcher *d, uint16_t bucket)
 			.segment_length = 60 + id % 1400,
 			.port = (uint16_t)(id % 7),
 			.bucket = bucket,
+			.flags = rig->flags,
 			.class_id = packet_class(rig, id),
 			/* Flows that share a bucket share nothing else. */
 			.hash = (uint64_t)bucket << 48 | id,
 		},
 	};
+	packet->is_spread = rig_is_spread(rig, &packet->meta);
 }
 
 /* The refused packets as a burst; `handles` and the rest are the caller's arrays. */
@@ -338,11 +372,29 @@ packet_of_data(uint8_t *data)
 	return (struct rig_packet *)(void *)(data - offsetof(struct rig_packet, payload));
 }
 
+/* Numbered copies differ in their numbers alone, which the rig's packet learns here. */
+static void
+shard_learn(const struct rig *rig, struct rig_packet *packet, const struct weir_meta *meta)
+{
+	const struct weir_strategy *strategy =
+		weir_strategy_find(rig_class(rig, packet->meta.class_id)->strategy);
+
+	if (!strategy || !(strategy->flags & WEIR_STRATEGY_SHARDS) ||
+		(packet->meta.flags & WEIR_META_TO_ALL))
+		return;
+	packet->meta.shard_index = meta->shard_index;
+	packet->meta.shard_last = meta->shard_last;
+	assert_true(meta->shard_index <= meta->shard_last);
+}
+
 static void
 packet_check_taken(const struct rig *rig, const struct weir_packet *taken)
 {
 	const struct weir_meta none = { 0 };
-	const struct rig_packet *packet = packet_of_data(taken->data);
+	struct rig_packet *packet = packet_of_data(taken->data);
+
+	if (rig->config.lend_metadata)
+		shard_learn(rig, packet, &taken->meta);
 
 	assert_int_equal(packet->owner, RIG_DISPATCHER);
 	assert_int_equal(packet->payload, packet->id);

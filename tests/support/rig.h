@@ -27,6 +27,8 @@ struct rig_packet {
 	enum rig_owner owner;
 	weir_worker_id charged; /* that dispatch named */
 	weir_worker_id from;	/* that finish named */
+	bool is_copy;		/* made by the dispatcher, of the packet with the same id */
+	bool is_spread;		/* it, or what it is a copy of, goes to all workers */
 	struct weir_meta meta;
 	struct weir_verdict verdict;
 	uint64_t payload; /* what the worker sees as the packet's data */
@@ -36,6 +38,9 @@ struct rig_dispatcher {
 	struct weir_dispatcher *dispatcher;
 	struct rig_packet *packets;
 	uint32_t n_packets;
+	struct rig_packet *copies;
+	uint32_t max_copies;
+	uint32_t n_copies;
 	uint32_t n_refused;	   /* the last so many packets are with the caller */
 	uint32_t n_abandoned;	   /* refused ones that the caller kept for good */
 	struct rig_packet **ended; /* in the order of finish */
@@ -45,7 +50,8 @@ struct rig_dispatcher {
 	uint32_t n_hold_timeout;
 	uint32_t n_written_off;	 /* a test's own count: reclaimed packets that never come back */
 	uint32_t n_hold_dropped; /* likewise: dropped out of the hold, never routed */
-	uint32_t next_id[WEIR_WORKERS_MAX]; /* lowest id that may come back from each worker */
+	uint32_t next_id[WEIR_WORKERS_MAX];	 /* lowest id that may come back from each worker */
+	uint32_t next_copy_id[WEIR_WORKERS_MAX]; /* likewise, of what goes to all */
 	struct order_oracle order;
 	uint16_t *held; /* rig_check's own: by bucket, packets counted in the hold; else 0 */
 	uint32_t n_pin_checks;
@@ -65,14 +71,20 @@ struct rig {
 	struct rig_dispatcher dispatcher[WEIR_DISPATCHERS_MAX];
 	struct rig_worker *worker;
 	uint32_t max_packets;
-	int bucket;	    /* of new packets; negative: as n_buckets says */
-	uint32_t n_buckets; /* drawn from so many, some more often; 0: all in turn, by id */
-	uint64_t time_ns;   /* arrival time of new packets; 0: their id */
-	bool waits_apart;   /* packets wait for one worker while later ones go, and may then go
-			       to another: lanes need not have the order of arrival */
-	uint8_t class_id;   /* of new packets */
-	uint8_t n_classes;  /* drawn from so many, class_id on; 0 and 1: class_id alone */
-	bool asks_not_all;  /* strategies are not asked for every packet, whatever the order */
+	int bucket;		  /* of new packets; negative: as n_buckets says */
+	uint32_t n_buckets;	  /* drawn from so many, some more often; 0: all in turn, by id */
+	uint64_t time_ns;	  /* arrival time of new packets; 0: their id */
+	uint8_t class_id;	  /* of new packets */
+	uint8_t n_classes;	  /* drawn from so many, class_id on; 0 and 1: class_id alone */
+	bool draws_classes;	  /* instead: any class, the unknown ones above included */
+	bool copies_move;	  /* copies may be redone by others, out of their order */
+	uint8_t flags;		  /* of new packets */
+	uint32_t copies_per_call; /* that the copy function makes at most */
+	/* The pool's classes; class 0 is the pool itself. */
+	struct weir_class classes[WEIR_CLASSES_MAX];
+	bool waits_apart;  /* packets wait for one worker while later ones go, and may then go
+			      to another: lanes need not have the order of arrival */
+	bool asks_not_all; /* strategies are not asked for every packet, whatever the order */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
 	 * call. May use rig_take, rig_complete and rig_work.
@@ -85,6 +97,18 @@ struct weir_config rig_config(const char *strategy, uint32_t n_workers);
 
 /* Creates pool, dispatchers and workers; each dispatcher can make up to `max_packets`. */
 struct rig *rig_create(const struct weir_config *config, uint32_t max_packets);
+
+/* Lets packets be copied, up to `max` times; pools that broadcast are born with it. */
+void rig_copies_allow(struct rig *rig, uint32_t max);
+
+/* What the rig expects of a packet of that class. Unknown ones are class 0. */
+const struct weir_class *rig_class(const struct rig *rig, uint8_t class_id);
+
+/* The rig's own: notes the classes, and allows copies if one of them broadcasts. */
+void rig_classes_learn(struct rig *rig, const struct weir_config *config);
+
+/* Whether a packet goes to all workers unless it is dropped or diverted. */
+bool rig_is_spread(const struct rig *rig, const struct weir_meta *meta);
 
 /* Brings all packets home, checks that each ended once, and frees everything. */
 void rig_destroy(struct rig *rig);

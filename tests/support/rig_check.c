@@ -49,9 +49,8 @@ lane_check(const struct weir_dispatcher *d, weir_worker_id id)
 	assert_int_equal(lane->completed, lane->harvested);
 	if (lane_occupied(lane) > 0)
 		assert_true(bitset_has(&d->outstanding, id));
-	/* Only strategies that read the mirror count their picks in it. */
-	if (position == WEIR_WORKER_NONE ||
-		!(d->snapshot->route[0].strategy->flags & WEIR_STRATEGY_READS_DEPTH))
+	/* Picks are counted in the mirror only where some strategy reads it. */
+	if (position == WEIR_WORKER_NONE || !d->counts_picks)
 		return;
 	assert_int_equal(d->depth[position], lane_depth(d, lane));
 	assert_int_equal(d->room[position], lane_allowance(d, lane));
@@ -64,8 +63,11 @@ routed_check(const struct rig_dispatcher *d, const struct weir_dispatcher_counte
 	const uint64_t routed = counters->received - counters->held - d->n_hold_dropped -
 				d->n_held_overflow - d->n_hold_timeout;
 
+	/* What is dropped, diverted or for all by its own word asks nobody. */
+	if (d->dispatcher->may_differ)
+		assert_true(counters->routed <= counters->received);
 	/* With order flow, those that follow a pin ask nobody. */
-	if (d->rig->config.order == WEIR_ORDER_FLOW || d->rig->asks_not_all)
+	else if (d->rig->config.order == WEIR_ORDER_FLOW || d->rig->asks_not_all)
 		assert_true(counters->routed <= routed);
 	else
 		assert_int_equal(counters->routed, routed);
@@ -147,8 +149,9 @@ dispatcher_check(struct rig *rig, uint32_t id)
 		in_lanes += lane_occupied(&d->dispatcher->lane[i]);
 	}
 	assert_int_equal(weir_in_lanes(d->dispatcher), in_lanes);
-	assert_int_equal(
-		d->n_ended + d->n_written_off + in_lanes + counters.held, counters.received);
+	assert_int_equal(d->n_ended + d->n_written_off + in_lanes + counters.held,
+		counters.received + d->n_copies);
+	assert_true(counters.copies >= d->n_copies);
 	pins_check(rig, d);
 }
 

@@ -162,6 +162,8 @@ run_random(struct weir_config *config, struct test_random *random)
 	config->hold_size = test_random_below(random, 80);
 	config->lend_metadata = test_random_below(random, 2);
 	run.rig = rig_create(config, PACKETS_MAX);
+	run.rig->draws_classes = config->n_classes > 0;
+	run.rig->copies_move = true;
 	/* Few buckets, so that packets follow pins; or one for each packet. */
 	run.rig->n_buckets = test_random_below(random, 3) * 20;
 	for (uint32_t i = 0; i < config->n_workers; i++) {
@@ -223,6 +225,64 @@ ledger_is_exact_for_random_configurations(void **state)
 		config.order = (enum weir_order)test_random_below(&random, 2);
 		if (config.order == WEIR_ORDER_FLOW)
 			config.sticky_ns = test_random_below(&random, 1000);
+		if (weir_config_check(&config, NULL) < 0)
+			config.chunk = 1;
+		run_random(&config, &random);
+	}
+}
+
+/* Classes of all kinds: where to, whether to all, at which rate, and what if there is no room. */
+static void
+classes_draw(struct weir_config *config, struct weir_class *classes, uint32_t n_strategies,
+	uint32_t n_policies, struct test_random *random)
+{
+	config->classes = classes;
+	config->n_classes = test_random_between(random, 1, 8);
+	for (uint32_t i = 0; i < config->n_classes; i++) {
+		const bool has_own = test_random_below(random, 3) > 0;
+		const bool is_policed = test_random_below(random, 3) == 0;
+
+		classes[i] = (struct weir_class) {
+			.action = test_random_below(random, 4) > 0
+					  ? WEIR_ACTION_ROUTE
+					  : (enum weir_action)test_random_below(random, 3),
+			.divert_port = (uint8_t)test_random_next(random),
+			.overflow = weir_overflow_at(test_random_below(random, n_policies))->name,
+			.police_pps = is_policed ? 1000 : 0,
+			.police_burst = is_policed ? test_random_between(random, 1, 50) : 0,
+		};
+		if (has_own)
+			classes[i].strategy =
+				weir_strategy_at(test_random_below(random, n_strategies))->name;
+	}
+}
+
+/* Any strategy, policy, action and policer for any class, and a pool that changes. */
+static void
+ledger_is_exact_for_random_classes(void **state)
+{
+	struct test_random random = test_random_start(__func__);
+	unsigned int n_strategies = 0;
+	unsigned int n_policies = 0;
+
+	(void)state;
+	while (weir_strategy_at(n_strategies))
+		n_strategies++;
+	while (weir_overflow_at(n_policies))
+		n_policies++;
+	for (uint32_t i = 0; i < 60; i++) {
+		struct weir_class classes[8];
+		struct weir_config config = rig_config(
+			weir_strategy_at(test_random_below(&random, n_strategies))->name, 1);
+
+		config.overflow = weir_overflow_at(test_random_below(&random, n_policies))->name;
+		config.depth_mode = (enum weir_depth_mode)test_random_below(&random, 2);
+		config.chunk =
+			test_random_below(&random, 2) ? test_random_between(&random, 2, 40) : 1;
+		config.order = (enum weir_order)test_random_below(&random, 2);
+		if (config.order == WEIR_ORDER_FLOW)
+			config.sticky_ns = test_random_below(&random, 1000);
+		classes_draw(&config, classes, n_strategies, n_policies, &random);
 		if (weir_config_check(&config, NULL) < 0)
 			config.chunk = 1;
 		run_random(&config, &random);
@@ -299,6 +359,7 @@ main(void)
 		cmocka_unit_test(
 			ledger_is_exact_for_every_strategy_policy_depth_mode_chunk_and_order),
 		cmocka_unit_test(ledger_is_exact_for_random_configurations),
+		cmocka_unit_test(ledger_is_exact_for_random_classes),
 		cmocka_unit_test(a6_pipeline_routes_by_the_depths_that_workers_have),
 	};
 

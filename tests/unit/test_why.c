@@ -284,10 +284,56 @@ explaining_changes_nothing_and_comes_true(void **state)
 		assert_true(routes[i] > 0);
 }
 
+/* What weir_explain says of a packet of class `class_id`. */
+static struct weir_explanation
+explain_class(const struct rig *rig, uint8_t class_id)
+{
+	const struct weir_meta meta = { .class_id = class_id };
+	struct weir_explanation why;
+
+	weir_explain(rig->dispatcher[0].dispatcher, &meta, &why);
+	return why;
+}
+
+static void
+class_tells_its_action_and_who_is_asked(void **state)
+{
+	static const struct weir_class classes[] = { { .action = WEIR_ACTION_DROP },
+		{ .action = WEIR_ACTION_DIVERT }, { .strategy = "round-robin" },
+		{ .strategy = "broadcast" }, { .police_pps = 1 } };
+	struct weir_config config = rig_config("first", 3);
+	struct rig *rig;
+
+	(void)state;
+	config.classes = classes;
+	config.n_classes = ARRAY_LENGTH(classes);
+	rig = rig_create(&config, 64);
+	assert_int_equal(explain_class(rig, 1).route, WEIR_ROUTE_DROPPED);
+	assert_int_equal(explain_class(rig, 1).reason, WEIR_REASON_RULE_DROP);
+	assert_int_equal(explain_class(rig, 1).action, WEIR_ACTION_DROP);
+	assert_int_equal(explain_class(rig, 2).route, WEIR_ROUTE_DIVERTED);
+	assert_int_equal(explain_class(rig, 3).route, WEIR_ROUTE_ASKS);
+	assert_string_equal(explain_class(rig, 3).strategy, "round-robin");
+	assert_null(explain_class(rig, 3).fallback);
+	assert_int_equal(explain_class(rig, 4).route, WEIR_ROUTE_ALL);
+	assert_string_equal(explain_class(rig, 200).strategy, "first");
+	rig->class_id = 3;
+	assert_int_equal(rig_dispatch(rig, 2), 2);
+	assert_int_equal(explain_class(rig, 3).index, 2);
+	assert_int_equal(explain_class(rig, 0).index, 0);
+	assert_int_equal(explain_class(rig, 5).route, WEIR_ROUTE_ASKS);
+	rig->class_id = 5;
+	assert_int_equal(rig_dispatch(rig, 1), 1);
+	assert_int_equal(explain_class(rig, 5).route, WEIR_ROUTE_DROPPED);
+	assert_int_equal(explain_class(rig, 5).reason, WEIR_REASON_RATE_LIMITED);
+	rig_destroy(rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(class_tells_its_action_and_who_is_asked),
 		cmocka_unit_test(idle_bucket_asks_for_the_next_message),
 		cmocka_unit_test(bucket_with_packets_out_is_pinned_and_tells_how_many),
 		cmocka_unit_test(depths_are_those_of_the_routable_workers_in_pool_order),

@@ -231,6 +231,8 @@ dispatch_plan_group(const struct bench_options *options, struct bench_plan *plan
 	const struct weir_strategy *strategy;
 
 	for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++) {
+		if (strategy->flags & WEIR_STRATEGY_ALL_TARGETS)
+			continue; /* nobody copies packets here */
 		if (chunk > 1 && (strategy->flags & WEIR_STRATEGY_OWNS_FLOWS))
 			continue;
 		plan_add(plan, options,

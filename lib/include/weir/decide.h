@@ -17,7 +17,8 @@
 struct weir_dispatcher;
 
 /**
- * Called with packets that have ended: harvested from a worker or dropped by the dispatcher.
+ * Called with packets that have ended: harvested from a worker, or dropped or diverted (a verdict
+ * to transmit, and no worker) by the dispatcher.
  * They are the caller's again, to transmit or free as the verdict says. Runs inside weir_dispatch,
  * weir_hold, weir_harvest, weir_reclaim and weir_hold_drop, on their thread; must call none of
  * them. Verdicts are copies. `worker` is the one that they came back from, WEIR_WORKER_NONE if they
@@ -28,9 +29,13 @@ typedef void (*weir_finish_fn)(void *context, void *const *packets,
 
 /**
  * Makes up to `n` copies of a packet for further workers: copies[i] is what `finish` gets, data[i]
- * what the worker sees. Each is lent and ends by itself; the original is lent as well. Runs inside
- * weir_dispatch and weir_harvest, on their thread.
- * @return copies made, at most `n`; those missing end as `no_mbuf`
+ * what the worker sees. Each is lent and ends by itself; the original is lent as well, to the first
+ * worker that gets one. Runs inside weir_dispatch and weir_harvest, on their thread.
+ *
+ * A copy that is not made ends in the books alone: it is counted in `copies` and as dropped, and
+ * `finish` never sees it. Those that the function does not make are `no_mbuf`. It is not asked for
+ * those that would find a full lane under a policy that drops.
+ * @return copies made, at most `n`
  */
 typedef uint32_t (*weir_copy_fn)(
 	void *context, void *packet, uint32_t n, void **copies, void **data);
@@ -41,7 +46,8 @@ struct weir_burst {
 	void *const *data;	      /**< what the worker sees; NULL = the handles themselves */
 	const struct weir_meta *meta; /**< classified metadata */
 	uint32_t n;		      /**< 0 .. config.burst (asserted) */
-	weir_worker_id *workers;      /**< out, or NULL: worker that each packet was charged to */
+	weir_worker_id *workers;      /**< out, or NULL: worker that each packet was charged to, or
+					 WEIR_WORKER_NONE; of several the one that got itself */
 };
 
 /**
@@ -61,7 +67,8 @@ WEIR_API void weir_dispatcher_destroy(struct weir_dispatcher *dispatcher);
 
 /**
  * Names the function that copies packets that go to several workers; without one every copy but
- * the first ends as `no_mbuf`. `context` is that of `finish`. Caller: the control thread, before
+ * the first ends as `no_mbuf`, and WEIR_META_TO_ALL has no effect. `context` is that of `finish`.
+ * Caller: the control thread, before
  * the dispatcher's own thread starts.
  */
 WEIR_API void weir_copy_set(struct weir_dispatcher *dispatcher, weir_copy_fn copy);
@@ -79,8 +86,9 @@ WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
  *
  * Packets that the policy drops come back through `finish` before this returns. Under a policy
  * that refuses (`reject`), the first refusal ends the dispatch: the packets from there on stay with
- * the caller, the message index does not count them, and nothing is dispatched while packets are
- * held.
+ * the caller, the message index does not count them, and nothing is dispatched while packets of
+ * such a policy are held. A packet for several workers is never refused: its copies that find no
+ * room are held for their workers, each counted in `rejected`.
  *
  * @return packets taken over: lent, dropped or held; less than burst->n only if some were refused
  * Caller: the dispatcher's own thread. No allocation, lock or system call.
@@ -89,13 +97,14 @@ WEIR_API uint32_t weir_dispatch(struct weir_dispatcher *dispatcher, const struct
 
 /**
  * Takes over packets that weir_dispatch refused, in order, into the hold; they are dispatched
- * before anything newer. What does not fit ends as `held_overflow` through `finish`.
+ * before anything newer. What does not fit ends as `held_overflow` through `finish`; so does, as
+ * `rate_limited`, what its class's policer does not let pass.
  * Caller: the dispatcher's own thread.
  */
 WEIR_API void weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
 
 /**
- * Whether weir_dispatch takes packets now: not while it holds some under a policy that refuses. An
+ * Whether weir_dispatch takes packets now: not while it holds some whose policy refuses. An
  * rx core polls only then. Caller: the dispatcher's own thread.
  */
 WEIR_API bool weir_accepts(const struct weir_dispatcher *dispatcher);
@@ -141,8 +150,9 @@ WEIR_API uint32_t weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_i
 WEIR_API uint32_t weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason);
 
 /**
- * Where the message index stands: packets that the strategy was asked for. Settable for tests and
- * replays. Caller: the dispatcher's own thread.
+ * Where the message index stands: packets that the pool's own strategy was asked for; classes with
+ * one of their own have their own. Settable for tests and replays. Caller: the dispatcher's own
+ * thread.
  */
 WEIR_API uint64_t weir_message_index(const struct weir_dispatcher *dispatcher);
 WEIR_API void weir_message_index_set(struct weir_dispatcher *dispatcher, uint64_t index);

@@ -35,7 +35,8 @@ typedef uint16_t weir_worker_id;
 enum weir_meta_flag {
 	/** The packet is a chain of segments; `data` shows the first, see weir_segment_link. */
 	WEIR_META_CHAIN = 1u << 0,
-	/** To every routable worker, past the strategy: the message index does not count it. */
+	/** To every routable worker, past the strategy: the message index does not count it. Only
+	 * of a dispatcher that was given a weir_copy_fn; others do not look at it. */
 	WEIR_META_TO_ALL = 1u << 1,
 };
 

@@ -68,6 +68,9 @@ enum weir_action {
  * What a worker has begun is never interrupted, and nothing newer is begun beside it: a packet that
  * covers others waits for the one in process. Covered packets end when their worker comes to take
  * them; until then they count in its depth and keep their slots, so that a full lane is full.
+ *
+ * Of a packet for all workers each one admits its copy by itself; a copy that waited for its worker
+ * under a policy that refuses is asked again when it goes.
  */
 enum weir_admission {
 	WEIR_ADMIT_SERIAL,	  /**< yes, behind them */
@@ -87,7 +90,8 @@ struct weir_class {
 	/** Other workers that a packet may try whose lane is full, 0 .. WEIR_WORKERS_MAX - 1: the
 	 * next ones in rotation, each once; then it ends as `retry_exhausted`, or is refused. With
 	 * order flow only if its bucket has nothing out and does not stick. A strategy that owns
-	 * flows loses the bucket until what left is back. */
+	 * flows loses the bucket until what left is back. What goes to all workers is not retried:
+	 * a copy is for its worker alone. So 0 under a strategy that broadcasts. */
 	uint32_t retries;
 	uint64_t police_pps;   /**< packets per second and dispatcher; 0 = no policer */
 	uint32_t police_burst; /**< tokens that a policer can save, 1 .. 2^31 - 1; 0 stands for
@@ -124,8 +128,9 @@ struct weir_config {
 	 * finds all at their budgets waits in the hold, whatever the policy; everything new that
 	 * asks a strategy stands behind it, and whoever finishes takes the oldest. Under a strategy
 	 * that owns flows a packet waits for its owner alone. Packets of buckets that are out
-	 * follow them past any budget. Give it a hold: without one what would wait ends as
-	 * `held_overflow`.
+	 * follow them past any budget, and so do copies of packets for all workers, which have
+	 * their targets. Both take up budget before any pick does. Give it a hold: without one what
+	 * would wait ends as `held_overflow`.
 	 */
 	uint32_t budget_pkts;
 	uint64_t hold_timeout_ns; /**< what is held, for whatever cause, ends as `hold_timeout`

@@ -57,8 +57,8 @@ struct weir_worker_counters {
 struct weir_dispatcher_counters {
 	uint64_t received;    /**< packets taken over from the caller */
 	uint64_t copies;      /**< copies wanted of packets that go to several workers */
-	uint64_t rejected;    /**< refusals: packets left with the caller */
-	uint64_t routed;      /**< packets that the strategy was asked for: the message index */
+	uint64_t rejected;    /**< refusals: packets left with the caller, copies that must wait */
+	uint64_t routed;      /**< packets that strategies were asked for: the message indices */
 	uint64_t lent;	      /**< packets put into lanes */
 	uint64_t returned_tx; /**< came back to be transmitted */
 	uint64_t consumed;    /**< came back from a sink */

@@ -6,7 +6,10 @@
  *
  * A burst behaves as if its packets were routed one after another: a strategy that reads depth
  * adds its own picks with weir_pick_count(). With order flow the packets of a burst that follow
- * their pins are counted in the mirror before any of its picks: they are lent whatever is picked.
+ * their pins are counted in the mirror before any of its picks, and so are packets for all workers:
+ * they are lent whatever is picked. Several strategies of one pool are asked one after another,
+ * each for all of its packets of the burst; each sees the picks of those before it in the mirror,
+ * also of one that does not count them itself.
  */
 #ifndef WEIR_STRATEGY_H
 #define WEIR_STRATEGY_H

@@ -20,19 +20,26 @@ enum weir_route {
 	WEIR_ROUTE_HELD_UNROUTABLE,  /**< held: its bucket is out at a worker that takes no more */
 	WEIR_ROUTE_HELD_OTHER_OWNER, /**< held: its bucket is out at a worker that owns it no more
 				      */
-	WEIR_ROUTE_REFUSED, /**< stays with the caller: the policy refuses, some are held */
-	WEIR_ROUTE_LOST,    /**< dropped: no worker is routable */
+	WEIR_ROUTE_REFUSED,  /**< stays with the caller: the policy refuses, some are held */
+	WEIR_ROUTE_LOST,     /**< dropped: no worker is routable */
+	WEIR_ROUTE_DROPPED,  /**< its class drops it, or the policer of its class has no token */
+	WEIR_ROUTE_DIVERTED, /**< its class sends it past all workers */
+	WEIR_ROUTE_ALL,	     /**< every routable worker gets it */
 	WEIR_ROUTE_COUNT,
 };
 
 /** What decides on one packet. Arrays are by position in the pool's list of routable workers. */
 struct weir_explanation {
 	enum weir_route route;
+	enum weir_action action; /**< of its class */
+	const char *strategy;	 /**< name of its class's */
+	const char *fallback;	 /**< asked if that finds no worker; NULL: none */
+	uint8_t reason;	       /**< enum weir_reason, where it is dropped before anybody is asked */
 	weir_worker_id pinned; /**< worker of the bucket's last packet; WEIR_WORKER_NONE: none */
 	uint32_t lane_out;     /**< packets lent to that worker and not harvested */
 	uint32_t bucket_out;   /**< of these, up to the bucket's last: 0 = the bucket may move */
 	uint32_t bucket_held;  /**< packets of the bucket in the hold */
-	uint64_t index;	       /**< message index that the packet has if the strategy is asked */
+	uint64_t index;	       /**< message index that the packet has if its strategy is asked */
 	uint32_t n_routable;
 	weir_worker_id worker[WEIR_WORKERS_MAX]; /**< position → id */
 	uint32_t depth[WEIR_WORKERS_MAX];	 /**< as the strategy sees it, packets */
