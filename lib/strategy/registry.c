@@ -13,6 +13,7 @@ static const struct weir_strategy *const strategies[] = {
 	&strategy_first,
 	&strategy_last,
 	&strategy_failover,
+	&strategy_busyover,
 	&strategy_rendezvous,
 	&strategy_least_frequent,
 	&strategy_least_recent,

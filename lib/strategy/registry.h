@@ -6,6 +6,7 @@
 #include <weir/strategy.h>
 
 extern const struct weir_strategy strategy_broadcast;
+extern const struct weir_strategy strategy_busyover;
 extern const struct weir_strategy strategy_failover;
 extern const struct weir_strategy strategy_first;
 extern const struct weir_strategy strategy_last;

@@ -125,6 +125,9 @@ dispatch_open_with(struct bench_case *test, const struct bench *bench, const cha
 	config.burst = bench->options.burst;
 	config.chunk = test->chunk;
 	config.strategy = strategy;
+	/* So that a strategy that may find no worker drops nothing of the backlog. */
+	if (weir_strategy_find(strategy)->flags & WEIR_STRATEGY_FINDS_NONE)
+		config.fallback = "round-robin";
 	config.order = order;
 	config.seed = bench->options.seed;
 	test->state = dispatch_create(&config);

@@ -80,13 +80,14 @@ struct weir_pick_context {
 	uint32_t dispatcher_id;		/**< of the dispatcher that asks */
 	/** Packets of a class that this dispatcher has outstanding at a worker, by
 	 * weir_class_slot(). Within a call the strategy adds 1 for each pick that is not
-	 * WEIR_PICK_NONE, for the class of the packet that it is made for; when the call returns
-	 * the dispatcher takes that back, and counts packets as they are lent and harvested. NULL
-	 * without READS_CLASS_DEPTH. */
+	 * WEIR_PICK_NONE, for the class of the pick's first packet; when the call returns the
+	 * dispatcher takes that back, and counts packets as they are lent and harvested. So there
+	 * is nothing of this to take back in `withdraw_picks`. NULL without READS_CLASS_DEPTH. */
 	uint32_t *class_depth;
 	/** Claims, shared by all dispatchers, by weir_class_slot(). A strategy takes one by
 	 * compare-and-swap; the dispatcher gives it back when its last packet of that class has
-	 * left that worker. NULL with one dispatcher, and without CLAIMS. */
+	 * left that worker, or at once if the pick was not carried out and nothing of the class is
+	 * there. NULL with one dispatcher, and without CLAIMS. */
 	weir_claim *claims;
 };
 
