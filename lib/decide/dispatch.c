@@ -80,9 +80,17 @@ mirror_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *s
 		uint64_t bits = dispatcher->reread.word[w] | dispatcher->unsettled.word[w];
 
 		dispatcher->unsettled.word[w] = 0;
-		while (unlikely(bits))
+		while (bits)
 			mirror_restore(dispatcher, (weir_worker_id)bitset_pop(&bits, w));
 	}
+}
+
+/* Nearly every burst goes as planned. */
+static inline bool
+mirror_is_exact(const struct weir_dispatcher *dispatcher)
+{
+	return !dispatcher->has_budget && bitset_is_empty(&dispatcher->reread) &&
+	       bitset_is_empty(&dispatcher->unsettled);
 }
 
 uint32_t
@@ -97,7 +105,8 @@ burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		burst_lose(dispatcher, state);
 	}
 	lend_publish(dispatcher, &state->touched);
-	mirror_settle(dispatcher, state);
+	if (unlikely(!mirror_is_exact(dispatcher)))
+		mirror_settle(dispatcher, state);
 	drops_finish(dispatcher);
 	counter_set(&dispatcher->tally.depth_visits, dispatcher->pick.depth_visits);
 	counter_set(&dispatcher->tally.moves, dispatcher->n_moves);

@@ -208,7 +208,7 @@ struct weir_dispatcher {
 	struct weir_pick_context pick;
 	CACHE_ALIGNED uint32_t depth[WEIR_WORKERS_MAX];
 	CACHE_ALIGNED uint32_t room[WEIR_WORKERS_MAX];
-	CACHE_ALIGNED uint32_t left[WEIR_WORKERS_MAX]; /* of the budget, in the plan at hand */
+	CACHE_ALIGNED uint32_t left[WEIR_WORKERS_MAX]; /* of a budget, in the plan at hand */
 
 	/* By worker id. */
 	struct bitset outstanding; /* lanes with packets lent and not harvested */
@@ -303,6 +303,9 @@ mirror_restore(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	if (position == WEIR_WORKER_NONE)
 		return;
 	dispatcher->depth[position] = lane_depth(dispatcher, lane);
+	dispatcher->room[position] = lane_room(lane);
+	if (likely(!dispatcher->has_budget))
+		return;
 	dispatcher->room[position] = lane_allowance(dispatcher, lane);
 	dispatcher->left[position] = dispatcher->room[position];
 }
