@@ -90,6 +90,18 @@ void drop_add(
 /* Ends the packets that were noted. */
 void drops_finish(struct weir_dispatcher *dispatcher);
 
+/* evict.c */
+
+/* Notes how far the claim lanes are published. */
+void claims_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched);
+
+/*
+ * A claim lane that is full for certain: its oldest packet makes room, unless the worker is found
+ * to have made some. Returns false if there is none: nothing is queued that could be evicted.
+ */
+bool lane_evict(
+	struct weir_dispatcher *dispatcher, const struct dispatch_state *state, weir_worker_id id);
+
 /* hold_pass.c */
 
 /* Puts one packet into the hold. Returns false if that is full. */

@@ -94,6 +94,7 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.burst = config->burst,
 		.chunk = config->chunk,
 		.refuses = pool->class_of[0].policy->refuses,
+		.evicts = pool->class_of[0].policy->evicts,
 		.drop_reason = pool->class_of[0].policy->reason,
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
 		.owns_flows = pool->route[0].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
@@ -110,6 +111,7 @@ dispatcher_free(struct weir_dispatcher *dispatcher)
 	hold_fini(&dispatcher->hold);
 	area_free(&dispatcher->pin_area);
 	area_free(&dispatcher->state_area);
+	area_free(&dispatcher->claim_area);
 	area_free(&dispatcher->lane_area);
 	free(dispatcher);
 }
@@ -133,7 +135,8 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher_init(dispatcher, pool, id);
 	dispatcher->finish = finish;
 	dispatcher->finish_context = context;
-	if (lanes_init(dispatcher) < 0 || state_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
+	if (lanes_init(dispatcher) < 0 || claims_init(dispatcher) < 0 ||
+		state_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
 		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;

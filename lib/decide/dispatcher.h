@@ -6,7 +6,7 @@
  *   mirror.c      snapshot → mirror            plan.c       where each packet goes
  *   harvest.c     progress → mirror,           lend.c       into lanes, or overflow
  *                 packets come home            hold_pass.c  what waits, in its order
- *                                              why.c        explains, changes nothing
+ *   evict.c       a full lane's oldest goes    why.c        explains, changes nothing
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
@@ -85,7 +85,7 @@ struct hold_wait {
  * before the plan of whatever went in since: what comes home in mid-burst is not missed.
  */
 struct hold_news {
-	struct bitset finished; /* workers whose packets came home */
+	struct bitset finished; /* workers whose packets came home, or were evicted */
 	bool mirror;		/* a depth or the room of a lane changed */
 	bool all;		/* anything may go: another pool, a reclaim, packets from outside */
 };
@@ -101,6 +101,7 @@ struct weir_dispatcher {
 	uint32_t burst;
 	uint32_t chunk;
 	bool refuses;		 /* policy: a refusal ends the dispatch */
+	bool evicts;		 /* policy: the oldest makes room */
 	uint8_t drop_reason;	 /* policy: what a drop is counted as */
 	bool counts_in_process;	 /* depth mode outstanding */
 	bool owns_flows;	 /* strategy: a flow has one owner */
@@ -126,7 +127,9 @@ struct weir_dispatcher {
 	struct bitset reread;	   /* lanes whose progress was read again in this burst */
 	struct lane_producer *lane;
 	struct worker_tally *worker_tally;
-	struct area lane_area; /* lane[], worker_tally[] and the handles of all lanes */
+	struct area lane_area;	  /* lane[], worker_tally[] and the handles of all lanes */
+	struct claim_lane *claim; /* by worker id; NULL if the lanes are plain ones */
+	struct area claim_area;	  /* claim[] and the lists of what was taken */
 
 	/* What is lent in this burst and not yet published. */
 	uint32_t n_posts;
@@ -150,6 +153,11 @@ struct weir_dispatcher {
 /* Adopts the pool's current snapshot if it is a new one (edge E1). Once per burst. */
 void mirror_sync(struct weir_dispatcher *dispatcher);
 
+/* evict.c */
+
+/* Lays the claim lanes out, if the pool has such. Returns 0 or a negative number: no memory. */
+int claims_init(struct weir_dispatcher *dispatcher);
+
 /* harvest.c */
 
 /* Reads the progress of every worker that matters, once each; brings home what is completed. */
@@ -158,11 +166,26 @@ uint32_t harvest_pass(struct weir_dispatcher *dispatcher);
 /* Reads one worker's progress and brings home what it has completed. Returns packets finished. */
 uint32_t harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id);
 
-/* Progress lines of one worker that hold words this dispatcher needs. */
+/* Lines of one worker that hold words this dispatcher needs: progress, and a claim lane's head. */
 static inline uint32_t
 progress_lines(const struct weir_dispatcher *dispatcher)
 {
-	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE);
+	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE) +
+	       (dispatcher->claim != NULL);
+}
+
+/* Lines that reading one worker in mid-burst costs: those, and of each other's tail array one. */
+static inline uint32_t
+lines_per_reading(const struct weir_dispatcher *dispatcher)
+{
+	return progress_lines(dispatcher) + dispatcher->n_dispatchers - 1;
+}
+
+/* Packets lent and not come home, as the last harvest of the lane left it. */
+static inline uint32_t
+lane_outstanding(const struct lane_producer *lane)
+{
+	return lane->tail - lane->completed;
 }
 
 /* What counts as depth of `outstanding` packets, `in_process` of which are being worked on. */
@@ -179,7 +202,7 @@ outstanding_to_depth(
 static inline uint32_t
 lane_depth(const struct weir_dispatcher *dispatcher, const struct lane_producer *lane)
 {
-	return outstanding_to_depth(dispatcher, lane->tail - lane->completed, lane->in_process) +
+	return outstanding_to_depth(dispatcher, lane_outstanding(lane), lane->in_process) +
 	       lane->others;
 }
 

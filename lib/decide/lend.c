@@ -36,8 +36,7 @@ lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	if (bitset_has(&dispatcher->reread, id))
 		return false;
 	bitset_add(&dispatcher->reread, id);
-	counter_add(&dispatcher->tally.line_reads,
-		progress_lines(dispatcher) + dispatcher->n_dispatchers - 1);
+	counter_add(&dispatcher->tally.line_reads, lines_per_reading(dispatcher));
 	harvest_worker(dispatcher, id);
 	return lane_room(&dispatcher->lane[id]) > 0;
 }
@@ -206,6 +205,8 @@ packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		return packet_hold(dispatcher, state);
 	if (lane_make_room(dispatcher, target))
 		return RUN_DONE;
+	if (dispatcher->evicts && lane_evict(dispatcher, state, target))
+		return RUN_DONE;
 	return packet_overflow(dispatcher, state, target, dispatcher->drop_reason);
 }
 
@@ -237,18 +238,20 @@ tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 
 		while (bits) {
 			const uint32_t id = bitset_pop(&bits, w);
+			uint32_t tail = dispatcher->lane[id].tail;
 
-			atomic_store_explicit(&dispatcher->tails[id], dispatcher->lane[id].tail,
-				memory_order_release);
+			/* What was evicted is nobody's backlog, and is never completed. */
+			if (dispatcher->claim)
+				tail -= dispatcher->claim[id].evicted;
+			atomic_store_explicit(&dispatcher->tails[id], tail, memory_order_release);
 		}
 	}
 }
 
-void
-lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+/* Stores the slots of the burst, and what follows from that. */
+static inline void
+slots_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 {
-	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
-		lane_publish_metadata(&dispatcher->posts[i]);
 	/* Edge E3: from here on the workers see what the burst has lent. */
 	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
 		lane_publish(&dispatcher->posts[i]);
@@ -257,4 +260,26 @@ lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 	bitset_add_all(&dispatcher->outstanding, touched);
 	if (dispatcher->tails)
 		tails_publish(dispatcher, touched);
+}
+
+/* Into claim lanes. Kept out of line, so that plain lanes do not pay for it. */
+static __attribute__((noinline)) void
+claims_lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+{
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		claim_publish_metadata(&dispatcher->posts[i]);
+	slots_publish(dispatcher, touched);
+	claims_publish(dispatcher, touched);
+}
+
+void
+lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+{
+	if (unlikely(dispatcher->claim)) {
+		claims_lend_publish(dispatcher, touched);
+		return;
+	}
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish_metadata(&dispatcher->posts[i]);
+	slots_publish(dispatcher, touched);
 }

@@ -190,4 +190,7 @@ pool_classes_resolve(struct weir_pool *pool)
 	/* A class that no rule has is treated like what no rule matched. */
 	for (uint32_t id = config->n_classes + 1; id < WEIR_CLASSES_MAX; id++)
 		pool->class_of[id] = pool->class_of[0];
+	pool->claims = false;
+	for (uint32_t id = 0; id <= config->n_classes; id++)
+		pool->claims |= pool->class_of[id].policy->evicts;
 }

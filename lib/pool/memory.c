@@ -32,8 +32,11 @@ lane_block_bytes(const struct weir_pool *pool)
 static size_t
 worker_block_bytes(const struct weir_pool *pool)
 {
-	return round_up(PAGE_BYTES + sizeof(struct progress) +
-				pool->config.n_dispatchers * pool->geometry.verdicts_bytes,
+	const size_t head_bytes = pool->claims ? sizeof(struct claim_head) : 0;
+
+	return round_up(
+		PAGE_BYTES + sizeof(struct progress) +
+			pool->config.n_dispatchers * (pool->geometry.verdicts_bytes + head_bytes),
 		PAGE_BYTES);
 }
 
@@ -65,6 +68,19 @@ metadata_memory(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_i
 		return NULL;
 	return (struct weir_meta *)(lane_memory(pool, dispatcher, worker) +
 				    pool->geometry.slots_bytes);
+}
+
+struct claim_head *
+pool_claim_head(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker)
+{
+	struct claim_head *heads;
+
+	if (!pool->claims)
+		return NULL;
+	/* Behind the verdicts of all dispatchers. */
+	heads = (struct claim_head *)(void *)verdicts_memory(
+		pool, pool->config.n_dispatchers, worker);
+	return &heads[dispatcher];
 }
 
 struct progress *
@@ -107,7 +123,9 @@ worker_init(struct weir_pool *pool, weir_worker_id id)
 			.slots = (lane_slot *)lane_memory(pool, i, id),
 			.metadata = metadata_memory(pool, i, id),
 			.verdicts = verdicts_memory(pool, i, id),
+			.claim = pool_claim_head(pool, i, id),
 			.n_slots = pool->geometry.n_slots,
+			.n_verdicts = pool->geometry.n_verdicts,
 		};
 }
 
@@ -116,7 +134,9 @@ pool_memory_init(struct weir_pool *pool)
 {
 	const struct weir_config *config = &pool->config;
 
-	pool->geometry = lane_geometry_make(config->lane_size, config->lend_metadata);
+	pool->geometry = pool->claims
+				 ? claim_geometry_make(config->lane_size, config->lend_metadata)
+				 : lane_geometry_make(config->lane_size, config->lend_metadata);
 	if (area_allocate(&pool->lane_area, config->n_workers * lane_block_bytes(pool)) < 0 ||
 		area_allocate(&pool->worker_area, config->n_workers * worker_block_bytes(pool)) <
 			0 ||

@@ -3,7 +3,8 @@
  * The pool's inside: configuration, memory of all lanes, workers, and the published snapshot.
  *
  * Who writes what: the control thread everything but `seen`, whose entries each dispatcher writes;
- * the contents of the lane area are written by dispatchers, those of the worker area by workers.
+ * the contents of the lane area are written by dispatchers, those of the worker area by workers,
+ * the heads of claim lanes by both.
  */
 #ifndef WEIR_POOL_POOL_H
 #define WEIR_POOL_POOL_H
@@ -16,6 +17,7 @@
 #include <weir/strategy.h>
 
 #include "area.h"
+#include "claim_lane.h"
 #include "lane.h"
 #include "progress.h"
 #include "worker.h"
@@ -50,11 +52,12 @@ struct pool_class {
 struct weir_pool {
 	struct weir_config config;
 	struct pool_class class_of[WEIR_CLASSES_MAX];
+	bool claims; /* a policy evicts: all lanes are claim lanes */
 	uint32_t n_routes;
 	struct weir_strategy_route route[WEIR_ROUTES_MAX]; /* without tables */
 	struct lane_geometry geometry;
 	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata */
-	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts */
+	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts, heads */
 	struct area tail_area;	 /* per dispatcher: its tail array */
 	struct area workers_area;
 	struct weir_worker *workers;
@@ -75,6 +78,10 @@ struct weir_pool {
 /* The producer's end of the lane from `dispatcher` to `worker`; handles are the caller's array. */
 struct lane_producer pool_lane_producer(
 	struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker, void **packets);
+
+/* The head of the claim lane from `dispatcher` to `worker`; NULL if the lanes are plain ones. */
+struct claim_head *pool_claim_head(
+	const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker);
 
 /* The progress lines of a worker. */
 struct progress *pool_progress(const struct weir_pool *pool, weir_worker_id worker);

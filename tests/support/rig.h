@@ -66,6 +66,7 @@ struct rig {
 	uint32_t max_packets;
 	int bucket;	    /* of new packets; negative: as n_buckets says */
 	uint32_t n_buckets; /* drawn from so many, some more often; 0: all in turn, by id */
+	bool is_hostile;    /* workers give back packets that they have not answered */
 	uint64_t time_ns;   /* arrival time of new packets; 0: their id */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
@@ -143,6 +144,9 @@ void rig_assert_routes_singly(struct rig *rig, const weir_worker_id *workers, ui
 
 /* Packets in the lane to `id` that it has not completed, as the worker's counters have it. */
 uint32_t rig_depth(const struct rig *rig, weir_worker_id id);
+
+/* Packets that were taken back out of the lane to `id`. */
+uint32_t rig_evicted(const struct rig *rig, uint32_t dispatcher, weir_worker_id id);
 
 struct weir_dispatcher_counters rig_counters(const struct rig *rig, uint32_t dispatcher);
 struct weir_worker_counters rig_worker_counters(
