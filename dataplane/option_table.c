@@ -166,7 +166,9 @@ static const struct option_row option_table[] = {
 	{
 		.name = "overflow",
 		.placeholder = "POLICY",
-		.help = "when the chosen worker's lane is full: drop the packet, or stop receiving",
+		.help = "when the chosen worker's lane is full: drop the packet, or the oldest "
+			"one, or stop "
+			"receiving",
 		.default_text = "drop-new",
 		.type = &option_type_choice,
 		FIELD(overflow),
@@ -249,7 +251,7 @@ static const struct option_row option_table[] = {
 		.heading = "Sizes",
 		.name = "lane-size",
 		.placeholder = "N",
-		.help = "packets that one rx core can have lent to one worker",
+		.help = "packets that one rx core can have lent to one worker (drop-head: queued)",
 		.default_text = "512",
 		.type = &option_type_u32,
 		FIELD(lane_size),

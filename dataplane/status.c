@@ -171,12 +171,14 @@ workers_collect(const struct app *app, struct status *status)
 
 /*
  * What the workers took and gave back by their own count must be what the rx cores lent and got
- * back by theirs; less only where the end of a drain cut a worker short.
+ * back by theirs; less only where the end of a drain cut a worker short, or an rx core evicted what
+ * it had lent.
  */
 static bool
 ends_agree(const struct status *status)
 {
-	const uint64_t cut = status->ledger.dropped[WEIR_REASON_DRAIN_TIMEOUT];
+	const uint64_t cut = status->ledger.dropped[WEIR_REASON_DRAIN_TIMEOUT] +
+			     status->ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
 	uint64_t lent = 0;
 	uint64_t taken = 0;
 

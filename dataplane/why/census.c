@@ -38,7 +38,7 @@ census_outcome(struct census *census, struct flow *flow, const struct replay_out
 	/* No worker has had it: so none will finish it. */
 	if (outcome->dropped >= 0) {
 		census->worker[outcome->worker].dropped++;
-		worker_charge(census, flow, outcome->worker);
+		worker_charge(census, outcome->evicted ? outcome->evicted : flow, outcome->worker);
 	}
 }
 

@@ -142,7 +142,9 @@ outcome_print(FILE *out, const struct replay_outcome *outcome)
 {
 	if (outcome->worker != WEIR_WORKER_NONE)
 		fprintf(out, " -> worker %u", outcome->worker);
-	if (outcome->dropped >= 0)
+	if (outcome->evicted)
+		fprintf(out, ", full: took the oldest one's place");
+	else if (outcome->dropped >= 0)
 		fprintf(out, ", dropped: %s", weir_reason_name((unsigned int)outcome->dropped));
 	if (outcome->refused)
 		fprintf(out, ", full: waited");

@@ -24,6 +24,7 @@ struct replay {
 	uint64_t service_ns;
 	uint64_t now_ns; /* never goes back, whatever the capture's times do */
 	int dropped;	 /* enum weir_reason of a drop in this dispatch, or negative */
+	void *evicted;	 /* the packet that was dropped, if it had been lent */
 	uint32_t n_workers;
 	struct replay_worker workers[WEIR_WORKERS_MAX];
 };
@@ -35,8 +36,12 @@ packets_finish(void *context, void *const *packets, const struct weir_verdict *v
 	struct replay *replay = context;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (verdicts[i].kind == WEIR_VERDICT_DROP)
+		if (verdicts[i].kind == WEIR_VERDICT_DROP) {
 			replay->dropped = verdicts[i].target;
+			replay->evicted = verdicts[i].target == WEIR_REASON_OVERFLOW_DROP_HEAD
+						  ? packets[i]
+						  : NULL;
+		}
 		replay->finish(replay->context, packets[i], worker);
 	}
 }
@@ -121,8 +126,10 @@ replay_packet(struct replay *replay, void *packet, const struct weir_meta *meta,
 	weir_explain(replay->dispatcher, meta, &outcome->why);
 	outcome->worker = WEIR_WORKER_NONE;
 	replay->dropped = -1;
+	replay->evicted = NULL;
 	outcome->refused = weir_dispatch(replay->dispatcher, &burst) == 0;
 	outcome->dropped = replay->dropped;
+	outcome->evicted = replay->evicted;
 	/* An idle worker begins on arrival, not when the next packet comes. */
 	for (uint32_t i = 0; i < replay->n_workers; i++)
 		worker_take(replay, &replay->workers[i], replay->now_ns);

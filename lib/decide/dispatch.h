@@ -288,6 +288,18 @@ bool lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id);
 void packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
 	weir_worker_id id);
 
+/* evict.c */
+
+/* Notes how far the claim lanes are published. */
+void claims_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched);
+
+/*
+ * A claim lane that is full for certain: its oldest packet makes room, unless the worker is found
+ * to have made some. Returns false if there is none: nothing is queued that could be evicted.
+ */
+bool lane_evict(
+	struct weir_dispatcher *dispatcher, const struct dispatch_state *state, weir_worker_id id);
+
 /* hold_pass.c */
 
 /*

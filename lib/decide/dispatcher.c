@@ -104,6 +104,7 @@ dispatcher_free(struct weir_dispatcher *dispatcher)
 	class_books_fini(dispatcher);
 	area_free(&dispatcher->pin_area);
 	area_free(&dispatcher->state_area);
+	area_free(&dispatcher->claim_area);
 	area_free(&dispatcher->lane_area);
 	free(dispatcher);
 }
@@ -127,8 +128,9 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher_init(dispatcher, pool, id);
 	dispatcher->finish = finish;
 	dispatcher->finish_context = context;
-	if (lanes_init(dispatcher) < 0 || routes_init(dispatcher) < 0 ||
-		pins_init(dispatcher) < 0 || class_books_init(dispatcher) < 0 ||
+	if (lanes_init(dispatcher) < 0 || claims_init(dispatcher) < 0 ||
+		routes_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
+		class_books_init(dispatcher) < 0 ||
 		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;

@@ -9,7 +9,8 @@
  *   class.c       what classes say of packets  route.c      several strategies
  *   fan_out.c     a packet for all workers     admission.c  packets of a class at a worker
  *   budget.c      who may take more            retry.c      who else has room
- *   time.c        deadlines, periods           why.c        explains, changes nothing
+ *   evict.c       a full lane's oldest goes    time.c       deadlines, periods
+ *   why.c         explains, changes nothing
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
@@ -102,7 +103,7 @@ struct hold_wait {
  * before the plan of whatever went in since: what comes home in mid-burst is not missed.
  */
 struct hold_news {
-	struct bitset finished; /* workers whose packets came home */
+	struct bitset finished; /* workers whose packets came home, or were evicted */
 	bool mirror;		/* a depth or the room of a lane changed */
 	bool all;		/* anything may go: another pool, a reclaim, packets from outside */
 };
@@ -216,7 +217,9 @@ struct weir_dispatcher {
 	struct bitset unsettled;   /* mirror entries that a change of plan has made inexact */
 	struct lane_producer *lane;
 	struct worker_tally *worker_tally;
-	struct area lane_area; /* lane[], worker_tally[] and the handles of all lanes */
+	struct area lane_area;	  /* lane[], worker_tally[] and the handles of all lanes */
+	struct claim_lane *claim; /* by worker id; NULL if the lanes are plain ones */
+	struct area claim_area;	  /* claim[] and the lists of what was taken */
 
 	/* What is lent in this burst and not yet published. */
 	uint32_t n_posts;
@@ -249,6 +252,11 @@ struct weir_dispatcher {
 /* Adopts the pool's current snapshot if it is a new one (edge E1). Once per burst. */
 void mirror_sync(struct weir_dispatcher *dispatcher);
 
+/* evict.c */
+
+/* Lays the claim lanes out, if the pool has such. Returns 0 or a negative number: no memory. */
+int claims_init(struct weir_dispatcher *dispatcher);
+
 /* harvest.c */
 
 /* Reads the progress of every worker that matters, once each; brings home what is completed. */
@@ -257,11 +265,26 @@ uint32_t harvest_pass(struct weir_dispatcher *dispatcher);
 /* Reads one worker's progress and brings home what it has completed. Returns packets finished. */
 uint32_t harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id);
 
-/* Progress lines of one worker that hold words this dispatcher needs. */
+/* Lines of one worker that hold words this dispatcher needs: progress, and a claim lane's head. */
 static inline uint32_t
 progress_lines(const struct weir_dispatcher *dispatcher)
 {
-	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE);
+	return 1 + (dispatcher->n_dispatchers > PROGRESS_WORDS_PER_LINE) +
+	       (dispatcher->claim != NULL);
+}
+
+/* Lines that reading one worker in mid-burst costs: those, and of each other's tail array one. */
+static inline uint32_t
+lines_per_reading(const struct weir_dispatcher *dispatcher)
+{
+	return progress_lines(dispatcher) + dispatcher->n_dispatchers - 1;
+}
+
+/* Packets lent and not come home, as the last harvest of the lane left it. */
+static inline uint32_t
+lane_outstanding(const struct lane_producer *lane)
+{
+	return lane->tail - lane->completed;
 }
 
 /* What counts as depth of `outstanding` packets, `in_process` of which are being worked on. */
@@ -278,7 +301,7 @@ outstanding_to_depth(
 static inline uint32_t
 lane_depth(const struct weir_dispatcher *dispatcher, const struct lane_producer *lane)
 {
-	return outstanding_to_depth(dispatcher, lane->tail - lane->completed, lane->in_process) +
+	return outstanding_to_depth(dispatcher, lane_outstanding(lane), lane->in_process) +
 	       lane->others;
 }
 

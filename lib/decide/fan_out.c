@@ -14,28 +14,30 @@
 
 /* Why a worker gets no copy of a packet; COPY_WANTED if it gets one. */
 static uint8_t
-copy_reason(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id)
+copy_reason(
+	struct weir_dispatcher *dispatcher, const struct dispatch_state *state, weir_worker_id id)
 {
+	const struct weir_meta *meta = &state->burst->meta[state->next];
 	const struct weir_overflow_policy *policy = class_of(dispatcher, meta)->policy;
 
 	if (dispatcher->counts_classes && !class_admits(dispatcher, meta, id))
 		return WEIR_REASON_BUSY_DISCARD;
 	if (lane_room(&dispatcher->lane[id]) > 0 || lane_make_room(dispatcher, id) ||
-		policy->refuses)
+		policy->refuses || (policy->evicts && lane_evict(dispatcher, state, id)))
 		return COPY_WANTED;
 	return policy->reason;
 }
 
 /* Decides which workers a packet is brought to. Returns their number. */
 static uint32_t
-workers_choose(struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+workers_choose(struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
 	uint32_t n = 0;
 
 	for (uint32_t position = 0; position < snapshot->n_routable; position++) {
 		const weir_worker_id id = snapshot->routable[position];
-		const uint8_t reason = copy_reason(dispatcher, meta, id);
+		const uint8_t reason = copy_reason(dispatcher, state, id);
 
 		dispatcher->fan_out.reason[position] = reason;
 		n += reason == COPY_WANTED;
@@ -137,7 +139,7 @@ void
 packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
-	const uint32_t n_wanted = workers_choose(dispatcher, &state->burst->meta[state->next]);
+	const uint32_t n_wanted = workers_choose(dispatcher, state);
 	uint32_t n_there;
 	uint32_t next = 0;
 

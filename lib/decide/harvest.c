@@ -45,11 +45,9 @@ drops_count(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t n)
  * the original.
  */
 static inline void
-run_finish(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t index, uint32_t n,
-	struct harvest_sums *sums)
+run_finish(struct weir_dispatcher *dispatcher, weir_worker_id id, void *const *packets,
+	const struct weir_verdict *from, uint32_t n, struct harvest_sums *sums)
 {
-	const struct lane_producer *lane = &dispatcher->lane[id];
-	const struct weir_verdict *from = &lane->verdicts[index];
 	struct weir_verdict *to = dispatcher->verdicts;
 	uint32_t tx = 0;
 	uint32_t consumed = 0;
@@ -65,10 +63,10 @@ run_finish(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t index
 	sums->consumed += consumed;
 	if (unlikely(tx + consumed != n))
 		drops_count(dispatcher, id, n);
-	dispatcher->finish(dispatcher->finish_context, &lane->packets[index], to, n, id);
+	dispatcher->finish(dispatcher->finish_context, packets, to, n, id);
 }
 
-static uint32_t
+static inline uint32_t
 lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
 {
 	struct lane_producer *lane = &dispatcher->lane[id];
@@ -80,10 +78,32 @@ lane_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harve
 
 		n = n < lane->n_slots - index ? n : lane->n_slots - index;
 		n = n < WEIR_BURST_MAX ? n : WEIR_BURST_MAX;
-		run_finish(dispatcher, id, index, n, sums);
+		run_finish(dispatcher, id, &lane->packets[index], &lane->verdicts[index], n, sums);
 		if (unlikely(dispatcher->counts_classes))
 			class_unbook(dispatcher, id, lane->harvested, n);
 		lane->harvested += n;
+	}
+	sums->finished += total;
+	return total;
+}
+
+/* Likewise of a claim lane, up to the taken packet with the number `completed`. */
+static uint32_t
+taken_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t completed,
+	struct harvest_sums *sums)
+{
+	const struct weir_verdict *verdicts = dispatcher->lane[id].verdicts;
+	struct claim_lane *claim = &dispatcher->claim[id];
+	const uint32_t total = completed - claim->harvested;
+
+	while (claim->harvested != completed) {
+		const uint32_t index = claim->harvested & (claim->n_taken_slots - 1);
+		uint32_t n = completed - claim->harvested;
+
+		n = n < claim->n_taken_slots - index ? n : claim->n_taken_slots - index;
+		n = n < WEIR_BURST_MAX ? n : WEIR_BURST_MAX;
+		run_finish(dispatcher, id, &claim->taken_packets[index], &verdicts[index], n, sums);
+		claim->harvested += n;
 	}
 	sums->finished += total;
 	return total;
@@ -114,7 +134,7 @@ others_backlog(const struct weir_dispatcher *dispatcher, weir_worker_id id)
 
 /* Takes over what the worker's progress word says (edge E2). A word out of range is not believed:
  * it could only come from memory that the worker has spoilt. */
-static void
+static inline void
 progress_accept(struct weir_dispatcher *dispatcher, weir_worker_id id)
 {
 	struct lane_producer *lane = &dispatcher->lane[id];
@@ -129,20 +149,63 @@ progress_accept(struct weir_dispatcher *dispatcher, weir_worker_id id)
 		in_process <= lane->tail - completed ? in_process : lane->tail - completed;
 }
 
-/* Writes down what the harvest of one worker has found. */
+/*
+ * A claim lane's progress: what was taken, then what of it was completed. The word is read first:
+ * what it counts was taken before, and the head that is read next shows that.
+ */
+static uint32_t
+claim_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
+{
+	const uint32_t completed =
+		progress_completed(progress_read(dispatcher->progress[id], dispatcher->id));
+	struct lane_producer *lane = &dispatcher->lane[id];
+	struct claim_lane *claim = &dispatcher->claim[id];
+	uint32_t finished = 0;
+
+	claim_learn(claim, lane);
+	if (seq_within(claim->harvested, completed, claim->taken))
+		finished = taken_harvest(dispatcher, id, completed, sums);
+	claim_view(claim, lane);
+	return finished;
+}
+
+/* Writes down what the harvest of one worker has found: what came home, and what is still out. */
 static inline void
-worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t finished)
+worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t finished,
+	uint32_t outstanding)
 {
 	struct worker_tally *tally = &dispatcher->worker_tally[id];
 	const struct lane_producer *lane = &dispatcher->lane[id];
 	const uint64_t harvested = counter_read(&tally->harvested) + finished;
 
 	counter_set(&tally->harvested, harvested);
-	counter_set(
-		&tally->lent, harvested + counter_read(&tally->reclaimed) + lane_occupied(lane));
+	counter_set(&tally->lent, harvested + counter_read(&tally->reclaimed) + outstanding);
 	/* The own part: whoever adds dispatchers up gets the worker's whole depth. */
 	counter_set(&tally->depth, lane_depth(dispatcher, lane) - lane->others);
 	counter_set(&tally->max_depth, lane->max_depth);
+	if (outstanding == 0)
+		bitset_remove(&dispatcher->outstanding, id);
+	mirror_restore(dispatcher, id);
+}
+
+/* The rest of worker_harvest for a claim lane. Out of line: plain lanes do not pay for it. */
+static __attribute__((noinline)) void
+claim_worker_harvest(
+	struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
+{
+	struct lane_producer *lane = &dispatcher->lane[id];
+	const uint32_t depth = lane_depth(dispatcher, lane);
+	const uint32_t room = lane_room(lane);
+	const uint32_t finished = claim_harvest(dispatcher, id, sums);
+
+	if (dispatcher->n_dispatchers > 1)
+		lane->others = others_backlog(dispatcher, id);
+	if (finished > 0)
+		bitset_add(&dispatcher->hold_news.finished, id);
+	/* What is taken makes room, and leaves the depth as it was. */
+	dispatcher->hold_news.mirror |=
+		finished > 0 || lane_room(lane) != room || lane_depth(dispatcher, lane) != depth;
+	worker_record(dispatcher, id, finished, lane_outstanding(lane));
 }
 
 static inline void
@@ -155,6 +218,10 @@ worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct har
 	/* Own hand-overs have been added since the last reading: now is the depth's peak. */
 	if (deepest > lane->max_depth)
 		lane->max_depth = deepest;
+	if (unlikely(dispatcher->claim)) {
+		claim_worker_harvest(dispatcher, id, sums);
+		return;
+	}
 	progress_accept(dispatcher, id);
 	if (dispatcher->n_dispatchers > 1)
 		lane->others = others_backlog(dispatcher, id);
@@ -164,10 +231,7 @@ worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct har
 	/* A depth also changes by what others have there and, where only the queued count, by what
 	 * is in process. */
 	dispatcher->hold_news.mirror |= finished > 0 || lane_depth(dispatcher, lane) != deepest;
-	worker_record(dispatcher, id, finished);
-	if (lane_occupied(lane) == 0)
-		bitset_remove(&dispatcher->outstanding, id);
-	mirror_restore(dispatcher, id);
+	worker_record(dispatcher, id, finished, lane_occupied(lane));
 }
 
 static uint32_t
@@ -233,7 +297,11 @@ pass_prefetch(const struct weir_dispatcher *dispatcher, const struct bitset *mem
 
 			n++;
 			prefetch_read(progress_word(dispatcher->progress[id], dispatcher->id));
-			prefetch_read(&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
+			if (unlikely(dispatcher->claim))
+				claim_prefetch(&dispatcher->claim[id], lane);
+			else
+				prefetch_read(
+					&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
 		}
 	}
 	return n;
@@ -258,20 +326,33 @@ harvest_pass(struct weir_dispatcher *dispatcher)
 	return sums_add(dispatcher, &sums);
 }
 
-/* Ends the packets between harvested and tail of a lane whose worker is gone. */
+/* Ends the packets `from` .. `to` of a ring of handles. */
+static void
+handles_drop(struct weir_dispatcher *dispatcher, weir_worker_id id, void *const *packets,
+	uint32_t n_slots, uint32_t from, uint32_t to, enum weir_reason reason)
+{
+	const struct weir_verdict verdict = weir_verdict_drop((uint8_t)reason);
+
+	for (; from != to; from++)
+		dispatcher->finish(dispatcher->finish_context, &packets[from & (n_slots - 1)],
+			&verdict, 1, id);
+}
+
+/* Ends all that is out in a lane whose worker is gone: what it had taken, then what is queued. */
 static void
 lane_drop(struct weir_dispatcher *dispatcher, weir_worker_id id, enum weir_reason reason)
 {
-	struct lane_producer *lane = &dispatcher->lane[id];
-	const struct weir_verdict verdict = weir_verdict_drop((uint8_t)reason);
+	const struct lane_producer *lane = &dispatcher->lane[id];
+	uint32_t from = lane->harvested;
 
-	while (lane->harvested != lane->tail) {
-		const uint32_t index = lane->harvested & (lane->n_slots - 1);
+	if (dispatcher->claim) {
+		const struct claim_lane *claim = &dispatcher->claim[id];
 
-		dispatcher->finish(
-			dispatcher->finish_context, &lane->packets[index], &verdict, 1, id);
-		lane->harvested++;
+		handles_drop(dispatcher, id, claim->taken_packets, claim->n_taken_slots,
+			claim->harvested, claim->taken, reason);
+		from = (uint32_t)claim->head;
 	}
+	handles_drop(dispatcher, id, lane->packets, lane->n_slots, from, lane->tail, reason);
 }
 
 uint32_t
@@ -283,11 +364,13 @@ weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum wei
 
 	assert(worker < dispatcher->n_workers && (unsigned int)reason < WEIR_REASON_COUNT);
 	harvest_worker(dispatcher, worker);
-	n = lane_occupied(lane);
+	n = lane_outstanding(lane);
 	if (dispatcher->counts_classes)
 		class_unbook(dispatcher, worker, lane->harvested, n);
 	if (mode == WEIR_RECLAIM_GONE)
 		lane_drop(dispatcher, worker, reason);
+	if (dispatcher->claim)
+		claim_close(&dispatcher->claim[worker], lane);
 	lane->harvested = lane->tail;
 	lane->completed = lane->tail;
 	lane->in_process = 0;

@@ -252,8 +252,8 @@ stayed_clear(struct weir_dispatcher *dispatcher, uint32_t n)
  * The causes for which a packet is held, and what ends each. No wake-up is missed: a pass while
  * none of this has happened would plan as the last one did, and leave everything where it is.
  *
- *   its bucket is out at a worker that is not routable,   that worker's packets come home, or are
- *   or not the owner: only then does a plan say "wait"    reclaimed; another pool
+ *   its bucket is out at a worker that is not routable,   that worker's packets come home, are
+ *   or not the owner: only then does a plan say "wait"    evicted or reclaimed; another pool
  *   a packet of its bucket is before it in the hold       whatever ends that one's wait: the pin,
  *                                                         and so the worker waited for, is one
  *   it found no room (policy reject), or is behind one    a change of depth or room, of whichever

@@ -50,8 +50,7 @@ lane_make_room(struct weir_dispatcher *dispatcher, weir_worker_id id)
 	if (bitset_has(&dispatcher->reread, id))
 		return false;
 	bitset_add(&dispatcher->reread, id);
-	counter_add(&dispatcher->tally.line_reads,
-		progress_lines(dispatcher) + dispatcher->n_dispatchers - 1);
+	counter_add(&dispatcher->tally.line_reads, lines_per_reading(dispatcher));
 	harvest_worker(dispatcher, id);
 	return lane_room(&dispatcher->lane[id]) > 0;
 }
@@ -254,6 +253,23 @@ plan_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		arrivals_note(dispatcher, state->burst->meta, first, state->next);
 }
 
+/* The lane is full for certain: others are tried, then the oldest of it makes room, or none does.
+ */
+static enum run_end
+lane_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint16_t target)
+{
+	const struct weir_overflow_policy *policy =
+		class_of(dispatcher, &state->burst->meta[state->next])->policy;
+	const enum retry_end retry = packet_retry(dispatcher, state);
+
+	if (retry == RETRY_FOUND)
+		return RUN_DONE;
+	if (policy->evicts && lane_evict(dispatcher, state, target))
+		return RUN_DONE;
+	return packet_overflow(dispatcher, state, target,
+		retry == RETRY_EXHAUSTED ? WEIR_REASON_RETRY_EXHAUSTED : policy->reason);
+}
+
 /* The packet at hand cannot be lent at once: it waits, or its lane is full. */
 static enum run_end
 packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
@@ -268,15 +284,7 @@ packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	}
 	if (lane_make_room(dispatcher, target))
 		return RUN_DONE;
-	switch (packet_retry(dispatcher, state)) {
-	case RETRY_FOUND:
-		return RUN_DONE;
-	case RETRY_EXHAUSTED:
-		return packet_overflow(dispatcher, state, target, WEIR_REASON_RETRY_EXHAUSTED);
-	default:
-		return packet_overflow(dispatcher, state, target,
-			class_of(dispatcher, &state->burst->meta[state->next])->policy->reason);
-	}
+	return lane_overflow(dispatcher, state, target);
 }
 
 enum run_end
@@ -307,9 +315,12 @@ tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 
 		while (bits) {
 			const uint32_t id = bitset_pop(&bits, w);
+			uint32_t tail = dispatcher->lane[id].tail;
 
-			atomic_store_explicit(&dispatcher->tails[id], dispatcher->lane[id].tail,
-				memory_order_release);
+			/* What was evicted is nobody's backlog, and is never completed. */
+			if (dispatcher->claim)
+				tail -= dispatcher->claim[id].evicted;
+			atomic_store_explicit(&dispatcher->tails[id], tail, memory_order_release);
 		}
 	}
 }
@@ -321,11 +332,10 @@ posts_reserve(struct weir_dispatcher *dispatcher, struct dispatch_state *state, 
 		lend_publish(dispatcher, &state->touched);
 }
 
-void
-lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+/* Stores the slots of the burst, and what follows from that. */
+static inline void
+slots_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 {
-	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
-		lane_publish_metadata(&dispatcher->posts[i]);
 	/* Edge E3: from here on the workers see what the burst has lent. */
 	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
 		lane_publish(&dispatcher->posts[i]);
@@ -334,4 +344,26 @@ lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 	bitset_add_all(&dispatcher->outstanding, touched);
 	if (dispatcher->tails)
 		tails_publish(dispatcher, touched);
+}
+
+/* Into claim lanes. Kept out of line, so that plain lanes do not pay for it. */
+static __attribute__((noinline)) void
+claims_lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+{
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		claim_publish_metadata(&dispatcher->posts[i]);
+	slots_publish(dispatcher, touched);
+	claims_publish(dispatcher, touched);
+}
+
+void
+lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
+{
+	if (unlikely(dispatcher->claim)) {
+		claims_lend_publish(dispatcher, touched);
+		return;
+	}
+	for (uint32_t i = 0; i < dispatcher->n_posts; i++)
+		lane_publish_metadata(&dispatcher->posts[i]);
+	slots_publish(dispatcher, touched);
 }

@@ -24,6 +24,7 @@ lane_geometry_make(uint32_t capacity, bool with_metadata)
 
 	return (struct lane_geometry) {
 		.n_slots = n_slots,
+		.n_verdicts = n_slots,
 		.slots_bytes = staggered(n_slots * sizeof(lane_slot)),
 		.metadata_bytes = with_metadata ? staggered(n_slots * sizeof(struct weir_meta)) : 0,
 		.verdicts_bytes = staggered(n_slots * sizeof(struct weir_verdict)),

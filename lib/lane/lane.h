@@ -6,7 +6,7 @@
  * phase with every lap, so the consumer sees a new packet by one load of the slot itself: there is
  * no shared head or tail, and the consumer writes nothing here. A packet stays in its slot until
  * it is harvested; that is why capacity counts packets in process too, and why a worker that dies
- * takes nothing along.
+ * takes nothing along. (Pools that evict have another kind of lane: claim_lane.h.)
  *
  * Three kinds of memory, by writer:
  *   lane area (slots, metadata, covers)   dispatcher writes, worker reads
@@ -32,7 +32,8 @@ typedef _Atomic uint32_t lane_cover_seq;
 
 /* Where one lane's arrays begin, in bytes within their areas, and how long the arrays are. */
 struct lane_geometry {
-	uint32_t n_slots; /* power of two, at least the capacity */
+	uint32_t n_slots;    /* power of two, at least the capacity */
+	uint32_t n_verdicts; /* power of two: as many */
 	size_t slots_bytes;
 	size_t metadata_bytes; /* 0 when no metadata travels */
 	size_t verdicts_bytes;
@@ -60,13 +61,17 @@ struct lane_producer {
 };
 static_assert(sizeof(struct lane_producer) == CACHE_LINE_BYTES, "one line per lane");
 
+struct claim_head;
+
 /* The worker's end, private to it. */
 struct lane_consumer {
 	const lane_slot *slots;
 	const struct weir_meta *metadata;
 	struct weir_verdict *verdicts;
 	const lane_cover_seq *covers; /* by class; NULL when no class covers early */
+	struct claim_head *claim;     /* NULL: a plain lane; see claim_lane.h */
 	uint32_t n_slots;
+	uint32_t n_verdicts;
 	uint32_t head;	    /* packets taken so far */
 	uint32_t completed; /* packets completed so far */
 };

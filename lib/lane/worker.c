@@ -6,6 +6,8 @@
 
 #include <weir/stats.h>
 
+#include "claim_lane.h"
+
 static inline void
 packet_fill(
 	struct weir_packet *packet, const struct lane_consumer *lane, uint32_t seq, uint64_t data)
@@ -86,6 +88,14 @@ lane_take(struct lane_consumer *lane, struct weir_packet *packets, uint32_t max)
 	return n;
 }
 
+/* Either kind of lane. */
+static inline uint32_t
+lane_take_any(struct lane_consumer *lane, struct weir_packet *packets, uint32_t max)
+{
+	return unlikely(lane->claim) ? claim_take(lane, packets, max)
+				     : lane_take(lane, packets, max);
+}
+
 static void
 worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
 {
@@ -108,7 +118,7 @@ weir_take(struct weir_worker *worker, struct weir_packet *packets, uint32_t max)
 	for (uint32_t i = 0; i < worker->n_dispatchers; i++) {
 		const uint32_t n = unlikely(worker->covering)
 					   ? lane_take_uncovered(worker, dispatcher, packets, max)
-					   : lane_take(&worker->lane[dispatcher], packets, max);
+					   : lane_take_any(&worker->lane[dispatcher], packets, max);
 		const uint32_t visited = dispatcher;
 
 		dispatcher = dispatcher + 1 == worker->n_dispatchers ? 0 : dispatcher + 1;
@@ -128,7 +138,7 @@ weir_complete(struct weir_worker *worker, const struct weir_verdict *verdicts, u
 
 	assert(n <= worker->in_process);
 	for (uint32_t i = 0; i < n; i++)
-		lane->verdicts[(lane->completed + i) & (lane->n_slots - 1)] = verdicts[i];
+		lane->verdicts[(lane->completed + i) & (lane->n_verdicts - 1)] = verdicts[i];
 	lane->completed += n;
 	worker->in_process -= n;
 	counter_add(&worker->completed, n);

@@ -7,6 +7,7 @@
 
 static const struct weir_overflow_policy *const policies[] = {
 	&overflow_drop_new, /* the default comes first */
+	&overflow_drop_head,
 	&overflow_reject,
 };
 

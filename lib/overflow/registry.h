@@ -5,6 +5,7 @@
 
 #include <weir/overflow.h>
 
+extern const struct weir_overflow_policy overflow_drop_head;
 extern const struct weir_overflow_policy overflow_drop_new;
 extern const struct weir_overflow_policy overflow_reject;
 

@@ -166,6 +166,51 @@ retries_check(const struct weir_config *config, uint32_t class_id, struct weir_c
 	return -EINVAL;
 }
 
+/* The first class from 0 on whose policy evicts; WEIR_CLASSES_MAX if there is none. */
+static uint32_t
+evicting_class_find(const struct weir_config *config)
+{
+	for (uint32_t id = 0; id <= config->n_classes; id++) {
+		const char *name = id == 0 ? config->overflow : config->classes[id - 1].overflow;
+
+		if (name && weir_overflow_find(name)->evicts)
+			return id;
+	}
+	return WEIR_CLASSES_MAX;
+}
+
+/* Whether packets of a class are counted at each worker: by their places in the lane. */
+static bool
+classes_are_counted(const struct weir_config *config)
+{
+	const struct weir_strategy *strategy = config_strategy_find(config, config->strategy);
+	bool counted = strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH;
+
+	for (uint32_t i = 0; i < config->n_classes; i++) {
+		strategy = config_strategy_find(config, config->classes[i].strategy);
+		counted |= config->classes[i].admission != WEIR_ADMIT_SERIAL;
+		counted |= strategy && (strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH);
+	}
+	return counted;
+}
+
+/* Where packets are evicted they leave a lane out of turn, which budgets and counts don't know. */
+static int
+evicts_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	const uint32_t class_id = evicting_class_find(config);
+
+	if (class_id == WEIR_CLASSES_MAX ||
+		(config->budget_pkts == 0 && !classes_are_counted(config)))
+		return 0;
+	class_error_set(error, class_id, "overflow",
+		class_id == 0 ? config->overflow : config->classes[class_id - 1].overflow);
+	snprintf(error->allowed, sizeof(error->allowed),
+		"a policy that does not evict, beside a budget, busyover and admissions other "
+		"than serial");
+	return -EINVAL;
+}
+
 int
 config_classes_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -182,7 +227,7 @@ config_classes_check(const struct weir_config *config, struct weir_config_error 
 			retries_check(config, i + 1, error) < 0)
 			return -EINVAL;
 	}
-	return 0;
+	return evicts_check(config, error);
 }
 
 static uint8_t
@@ -228,4 +273,7 @@ pool_classes_resolve(struct weir_pool *pool)
 	/* A class that no rule has is treated like what no rule matched. */
 	for (uint32_t id = config->n_classes + 1; id < WEIR_CLASSES_MAX; id++)
 		pool->class_of[id] = pool->class_of[0];
+	pool->claim_lanes = false;
+	for (uint32_t id = 0; id <= config->n_classes; id++)
+		pool->claim_lanes |= pool->class_of[id].policy->evicts;
 }

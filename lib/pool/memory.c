@@ -35,8 +35,11 @@ lane_block_bytes(const struct weir_pool *pool)
 static size_t
 worker_block_bytes(const struct weir_pool *pool)
 {
-	return round_up(PAGE_BYTES + sizeof(struct progress) +
-				pool->config.n_dispatchers * pool->geometry.verdicts_bytes,
+	const size_t head_bytes = pool->claim_lanes ? sizeof(struct claim_head) : 0;
+
+	return round_up(
+		PAGE_BYTES + sizeof(struct progress) +
+			pool->config.n_dispatchers * (pool->geometry.verdicts_bytes + head_bytes),
 		PAGE_BYTES);
 }
 
@@ -77,6 +80,19 @@ pool_lane_cover(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_i
 		return NULL;
 	return (lane_cover_seq *)(lane_memory(pool, dispatcher, worker) +
 				  pool->geometry.slots_bytes + pool->geometry.metadata_bytes);
+}
+
+struct claim_head *
+pool_claim_head(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker)
+{
+	struct claim_head *heads;
+
+	if (!pool->claim_lanes)
+		return NULL;
+	/* Behind the verdicts of all dispatchers. */
+	heads = (struct claim_head *)(void *)verdicts_memory(
+		pool, pool->config.n_dispatchers, worker);
+	return &heads[dispatcher];
 }
 
 struct progress *
@@ -121,7 +137,9 @@ worker_init(struct weir_pool *pool, weir_worker_id id)
 			.metadata = metadata_memory(pool, i, id),
 			.verdicts = verdicts_memory(pool, i, id),
 			.covers = pool_lane_cover(pool, i, id),
+			.claim = pool_claim_head(pool, i, id),
 			.n_slots = pool->geometry.n_slots,
+			.n_verdicts = pool->geometry.n_verdicts,
 		};
 }
 
@@ -158,7 +176,9 @@ pool_memory_init(struct weir_pool *pool)
 {
 	const struct weir_config *config = &pool->config;
 
-	pool->geometry = lane_geometry_make(config->lane_size, config->lend_metadata);
+	pool->geometry = pool->claim_lanes
+				 ? claim_geometry_make(config->lane_size, config->lend_metadata)
+				 : lane_geometry_make(config->lane_size, config->lend_metadata);
 	if (pool->covering != 0)
 		pool->geometry.covers_bytes = round_up(COVERS_BYTES, CACHE_LINE_BYTES);
 	if (area_allocate(&pool->lane_area, config->n_workers * lane_block_bytes(pool)) < 0 ||

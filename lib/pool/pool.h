@@ -4,7 +4,7 @@
  *
  * Who writes what: the control thread everything but `seen`, whose entries each dispatcher writes;
  * claims whichever dispatcher claims; the contents of the lane area are written by dispatchers,
- * those of the worker area by workers.
+ * those of the worker area by workers, the heads of claim lanes by both.
  */
 #ifndef WEIR_POOL_POOL_H
 #define WEIR_POOL_POOL_H
@@ -17,6 +17,7 @@
 #include <weir/strategy.h>
 
 #include "area.h"
+#include "claim_lane.h"
 #include "lane.h"
 #include "progress.h"
 #include "worker.h"
@@ -51,12 +52,13 @@ struct pool_class {
 struct weir_pool {
 	struct weir_config config;
 	struct pool_class class_of[WEIR_CLASSES_MAX];
+	bool claim_lanes; /* a policy evicts: all lanes are claim lanes */
 	uint32_t n_routes;
 	struct weir_strategy_route route[WEIR_ROUTES_MAX]; /* without tables */
 	uint64_t covering; /* classes that cover early, one bit each */
 	struct lane_geometry geometry;
 	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata */
-	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts */
+	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts, heads */
 	struct area tail_area;	 /* per dispatcher: its tail array */
 	struct area claim_area;	 /* per class and worker: who claims it */
 	struct area workers_area;
@@ -85,6 +87,10 @@ lane_cover_seq *pool_lane_cover(
 
 /* The claims, by weir_class_slot(); NULL with one dispatcher or if no strategy claims. */
 weir_claim *pool_claims(const struct weir_pool *pool);
+
+/* The head of the claim lane from `dispatcher` to `worker`; NULL if the lanes are plain ones. */
+struct claim_head *pool_claim_head(
+	const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker);
 
 /* The progress lines of a worker. */
 struct progress *pool_progress(const struct weir_pool *pool, weir_worker_id worker);

@@ -194,6 +194,10 @@ why_says "dropped: overflow_drop_new"
 why_ok reject "$WORK/elephant.pcap" --lane-size 2 --service-ns 1000000 --overflow reject
 why_says "full: waited"
 assert_equal "drops under reject" "" "$(grep dropped: "$WORK/reject.out")"
+why_ok evict "$WORK/elephant.pcap" --lane-size 2 --service-ns 1000000 --overflow drop-head
+why_says "full: took the oldest one's place"
+why_says "overflow_drop_head"
+assert_equal "arrivals dropped under drop-head" "" "$(grep dropped: "$WORK/evict.out")"
 
 # ---- what cannot be read ----
 why_fails 2 "Ethernet packets: the link type is LINUX_SLL (113)" cooked "$WORK/cooked.pcap"

@@ -457,6 +457,19 @@ order_books_check(struct stress *stress)
 	return moves;
 }
 
+/* Returns how many packets were evicted. */
+static uint64_t
+evictions_check(struct stress *stress)
+{
+	struct weir_ledger ledger = { 0 };
+
+	for (uint32_t i = 0; i < stress->plan->config.n_dispatchers; i++)
+		weir_ledger_add(&ledger, stress->dispatcher[i].dispatcher);
+	check(stress, ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD] >= stress->plan->evicted_min,
+		"evicted too rarely", ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD]);
+	return ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
+}
+
 static void
 worker_books_check(struct stress *stress, weir_worker_id id)
 {
@@ -468,7 +481,11 @@ worker_books_check(struct stress *stress, weir_worker_id id)
 		struct weir_worker_counters counters;
 
 		weir_dispatcher_worker_counters(stress->dispatcher[i].dispatcher, id, &counters);
-		check(stress, counters.lent == counters.harvested, "lent", counters.lent);
+		check(stress,
+			/* M4: what was lent came home or was evicted. */
+			counters.lent == counters.harvested +
+						 counters.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD],
+			"lent", counters.lent);
 		harvested += counters.harvested;
 	}
 	check(stress, activity.taken == harvested, "taken", activity.taken);
@@ -494,6 +511,7 @@ stress_run(const struct stress_plan *plan, uint64_t seed)
 	const struct weir_config *config = &plan->config;
 	struct stress *stress = calloc(1, sizeof(*stress));
 	uint32_t failures;
+	uint64_t evicted;
 	uint64_t moves;
 
 	if (!stress)
@@ -506,17 +524,19 @@ stress_run(const struct stress_plan *plan, uint64_t seed)
 	stress_start(stress);
 	stress_join(stress);
 	books_check(stress);
+	evicted = evictions_check(stress);
 	moves = order_books_check(stress);
 	for (uint32_t i = 0; i < config->n_workers; i++)
 		worker_books_check(stress, (weir_worker_id)i);
 	failures = atomic_load(&stress->failures);
 	printf("%s: %u dispatchers, %u workers, lanes of %u, %s, %s, %s, order %s, %u packets "
-	       "each, %u changes, %llu moves\n",
+	       "each, %u changes, %llu moves, %llu evicted\n",
 		failures ? "FAILED" : "ok", config->n_dispatchers, config->n_workers,
 		config->lane_size, config->strategy, config->overflow,
 		config->depth_mode == WEIR_DEPTH_QUEUED ? "queued" : "outstanding",
 		config->order == WEIR_ORDER_FLOW ? "flow" : "none", plan->n_packets,
-		atomic_load(&stress->n_changes), (unsigned long long)moves);
+		atomic_load(&stress->n_changes), (unsigned long long)moves,
+		(unsigned long long)evicted);
 	fflush(stdout);
 	stress_free(stress);
 	return failures;

@@ -21,9 +21,10 @@ struct stress_plan {
 	 * more than so many packets per change.
 	 */
 	uint32_t packets_per_change;
-	uint32_t n_buckets; /* that packets are drawn from; 0: all */
-	bool delays;	    /* workers sleep and yield at random, also with packets in hand */
-	uint32_t moves_min; /* buckets that must have moved, over all dispatchers; 0: any */
+	uint32_t n_buckets;   /* that packets are drawn from; 0: all */
+	bool delays;	      /* workers sleep and yield at random, also with packets in hand */
+	uint32_t moves_min;   /* buckets that must have moved, over all dispatchers; 0: any */
+	uint32_t evicted_min; /* packets that must have been evicted, likewise */
 };
 
 /* Runs the plan and prints a line. Returns the number of checks that failed. */

@@ -42,6 +42,18 @@ order_bring_home(struct rig *rig, weir_worker_id id, uint32_t n)
 	assert_int_equal(rig_harvest(rig), n);
 }
 
+/* As many were taken: nothing was evicted. */
+static void
+claim_start_at(struct claim_lane *claim, struct lane_producer *lane, uint32_t seq)
+{
+	atomic_store(&claim->shared->seq, seq);
+	claim->head = seq;
+	claim->published = seq;
+	claim->taken = seq;
+	claim->harvested = seq;
+	claim_view(claim, lane);
+}
+
 void
 order_start_at(struct rig *rig, uint32_t seq)
 {
@@ -57,6 +69,8 @@ order_start_at(struct rig *rig, uint32_t seq)
 			lane->tail = seq;
 			lane->harvested = seq;
 			lane->completed = seq;
+			if (d->claim)
+				claim_start_at(&d->claim[w], lane, seq);
 			worker->lane[i].head = seq;
 			worker->lane[i].completed = seq;
 			progress_publish(worker->progress, i, progress_pack(seq, 0));

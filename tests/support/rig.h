@@ -85,6 +85,7 @@ struct rig {
 	bool waits_apart;  /* packets wait for one worker while later ones go, and may then go
 			      to another: lanes need not have the order of arrival */
 	bool asks_not_all; /* strategies are not asked for every packet, whatever the order */
+	bool is_hostile;   /* workers give back packets that they have not answered */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
 	 * call. May use rig_take, rig_complete and rig_work.
@@ -176,6 +177,9 @@ void rig_assert_routes_singly(struct rig *rig, const weir_worker_id *workers, ui
 
 /* Packets in the lane to `id` that it has not completed, as the worker's counters have it. */
 uint32_t rig_depth(const struct rig *rig, weir_worker_id id);
+
+/* Packets that were taken back out of the lane to `id`. */
+uint32_t rig_evicted(const struct rig *rig, uint32_t dispatcher, weir_worker_id id);
 
 struct weir_dispatcher_counters rig_counters(const struct rig *rig, uint32_t dispatcher);
 struct weir_worker_counters rig_worker_counters(

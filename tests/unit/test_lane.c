@@ -46,6 +46,7 @@ bench_create(uint32_t capacity, bool with_metadata)
 		.metadata = bench->metadata,
 		.verdicts = bench->verdicts,
 		.n_slots = bench->geometry.n_slots,
+		.n_verdicts = bench->geometry.n_verdicts,
 	};
 	return bench;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rx core's loop on a port that loops back (net_ring): what a packet's metadata says when the
- * worker gets it, and whose hash it is.
+ * worker gets it, whose hash it is, and where the mbufs of evicted packets go.
  */
 #include "test.h"
 
@@ -16,6 +16,7 @@
 
 #define POOL_MBUFS 1023
 #define PACKET_BYTES 60
+#define LANE_SIZE 8
 #define RSS_HASH UINT32_C(0x12345678)
 
 /* One rx core, one worker, one port. */
@@ -149,6 +150,43 @@ hashes_that_repeat_16_bits_spread_over_the_buckets(void **state)
 	assert_true(n_used >= 41427);
 }
 
+static uint64_t
+dropped_heads(void)
+{
+	struct weir_worker_counters counters;
+
+	weir_dispatcher_worker_counters(loop.rx_core->dispatcher, 0, &counters);
+	return counters.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
+}
+
+/* loop_stop finds all mbufs in their pool again. */
+static void
+m4_mbufs_of_evicted_packets_are_freed_and_the_ledger_balances(void **state)
+{
+	const uint32_t n_packets = 20;
+	struct weir_ledger before = { 0 };
+	struct weir_ledger after = { 0 };
+
+	(void)state;
+	weir_ledger_add(&before, loop.rx_core->dispatcher);
+	for (uint32_t i = 0; i < n_packets; i++)
+		packet_inject(0);
+	loop_start();
+	/* The worker stands still until its lane has overflown. */
+	while (dropped_heads() < n_packets - LANE_SIZE)
+		sched_yield();
+	for (uint32_t i = 0; i < LANE_SIZE; i++)
+		packet_take();
+	loop_stop();
+	weir_ledger_add(&after, loop.rx_core->dispatcher);
+	assert_int_equal(weir_ledger_gap(&after), 0);
+	assert_int_equal(after.received - before.received, n_packets);
+	assert_int_equal(after.completed - before.completed, LANE_SIZE);
+	assert_int_equal(
+		weir_ledger_dropped(&after) - weir_ledger_dropped(&before), n_packets - LANE_SIZE);
+	assert_int_equal(dropped_heads(), n_packets - LANE_SIZE);
+}
+
 static int
 port_start(void)
 {
@@ -167,6 +205,8 @@ rx_core_make(void)
 	struct weir_config config = weir_config_default();
 
 	config.n_workers = 1;
+	config.lane_size = LANE_SIZE;
+	config.overflow = "drop-head";
 	loop.pool = weir_pool_create(&config, NULL);
 	loop.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*loop.rx_core));
 	if (!loop.pool || !loop.rx_core)
@@ -224,6 +264,7 @@ main(void)
 		cmocka_unit_test(the_loop_hashes_what_comes_without_a_hash),
 		cmocka_unit_test(the_ports_hash_is_used_only_where_that_was_asked_for),
 		cmocka_unit_test(hashes_that_repeat_16_bits_spread_over_the_buckets),
+		cmocka_unit_test(m4_mbufs_of_evicted_packets_are_freed_and_the_ledger_balances),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

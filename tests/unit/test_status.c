@@ -26,15 +26,14 @@ packets_finish(void *context, void *const *packets, const struct weir_verdict *v
 
 /* An rx core that has dropped what its dispatcher has not yet counted as completed. */
 static int
-rig_create(void **state)
+rig_create_of(void **state, const struct weir_config *config)
 {
-	struct weir_config config = weir_config_default();
 	struct weir_config_error error;
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	if (!rig)
 		return -1;
-	rig->app.pool = weir_pool_create(&config, &error);
+	rig->app.pool = weir_pool_create(config, &error);
 	rig->rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*rig->rx_core));
 	if (!rig->app.pool || !rig->rx_core)
 		return -1;
@@ -48,6 +47,25 @@ rig_create(void **state)
 	counter_set(&rig->rx_core->tally.bad_verdict, BAD_VERDICT);
 	*state = rig;
 	return 0;
+}
+
+static int
+rig_create(void **state)
+{
+	const struct weir_config config = weir_config_default();
+
+	return rig_create_of(state, &config);
+}
+
+static int
+rig_create_drop_head(void **state)
+{
+	struct weir_config config = weir_config_default();
+
+	config.n_workers = 1;
+	config.lane_size = 1;
+	config.overflow = "drop-head";
+	return rig_create_of(state, &config);
 }
 
 static int
@@ -149,6 +167,30 @@ what_the_drain_cut_short_may_differ(void **state)
 }
 
 static void
+what_an_rx_core_evicted_may_differ(void **state)
+{
+	static struct worker_thread thread;
+	struct rig *rig = *state;
+
+	rig->app.at_rest = true;
+	rig->app.n_workers = 1;
+	rig->app.workers[0] = &thread;
+	packet_pass(rig, false);
+	/* Takes the first one's place. */
+	packet_pass(rig, true);
+	status_collect(&rig->app, &rig->status);
+	assert_int_equal(rig->status.ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD], 1);
+	assert_int_equal(rig->status.worker[0].lent, 2);
+	assert_int_equal(rig->status.worker[0].received, 1);
+	assert_true(rig->status.ledger_ok);
+	/* That, and no more. */
+	packet_pass(rig, false);
+	weir_reclaim(rig->rx_core->dispatcher, 0, WEIR_REASON_DEAD_WORKER, WEIR_RECLAIM_WRITE_OFF);
+	status_collect(&rig->app, &rig->status);
+	assert_false(rig->status.ledger_ok);
+}
+
+static void
 flow_reasons_are_counted(void **state)
 {
 	struct rig *rig = *state;
@@ -185,6 +227,8 @@ main(void)
 			the_two_ends_must_have_counted_the_same, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			what_the_drain_cut_short_may_differ, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			what_an_rx_core_evicted_may_differ, rig_create_drop_head, rig_destroy),
 		cmocka_unit_test_setup_teardown(flow_reasons_are_counted, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			a_false_ledger_is_exit_status_3, rig_create, rig_destroy),

@@ -21,6 +21,9 @@ struct lane_variant {
 static const struct lane_variant variants[] = {
 	{ "lane", &lane_kind_weir, { .answers = true, .gathers = true } },
 	{ "lane-meta", &lane_kind_weir, { .answers = true, .gathers = true, .metadata = true } },
+	{ "claim", &lane_kind_weir, { .answers = true, .gathers = true, .claims = true } },
+	{ "claim-meta", &lane_kind_weir,
+		{ .answers = true, .gathers = true, .claims = true, .metadata = true } },
 	{ "lane-counter", &lane_kind_weir, { .gathers = true } },
 	{ "ring-return", &lane_kind_ring, { .answers = true, .gathers = true } },
 	{ "ring-counter", &lane_kind_ring, { .gathers = true } },

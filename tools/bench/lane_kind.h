@@ -18,6 +18,7 @@ struct lane_setup {
 	uint32_t burst;
 	bool metadata; /* struct weir_meta travels with each packet */
 	bool answers;  /* the worker's word on each packet travels back, and is read */
+	bool claims;   /* the lanes are of the kind that drop-head needs */
 	bool gathers;  /* workers see nothing of a burst before all of it has been placed */
 };
 

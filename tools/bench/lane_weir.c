@@ -14,15 +14,18 @@
 
 struct lane_weir {
 	struct lane_producer lane[WEIR_WORKERS_MAX];
+	struct claim_lane claim[WEIR_WORKERS_MAX]; /* of claim lanes */
 	struct progress *progress[WEIR_WORKERS_MAX];
 	struct bitset outstanding;
 	struct lane_turn turn;
 	uint32_t chunk;
 	bool answers;
+	bool claims;
 	uint32_t answer_sum; /* so that answers are read for something */
 	struct home home;
 	struct weir_pool *pool;
 	struct area handles;
+	struct area taken;			    /* of claim lanes */
 	CACHE_ALIGNED struct bench_workers workers; /* the other thread's */
 };
 
@@ -39,11 +42,29 @@ lanes_attach(struct lane_weir *lanes)
 	}
 }
 
+static int
+claims_attach(struct lane_weir *lanes, uint32_t lane_size)
+{
+	const struct lane_geometry *geometry = &lanes->pool->geometry;
+	const size_t bytes = claim_taken_bytes(geometry);
+
+	if (area_allocate(&lanes->taken, lanes->turn.n_workers * bytes) < 0)
+		return -1;
+	for (uint32_t id = 0; id < lanes->turn.n_workers; id++) {
+		lanes->claim[id] = claim_lane_make(geometry, lane_size,
+			pool_claim_head(lanes->pool, 0, (weir_worker_id)id),
+			(char *)lanes->taken.memory + id * bytes);
+		claim_view(&lanes->claim[id], &lanes->lane[id]);
+	}
+	return 0;
+}
+
 static void
 lane_weir_destroy(void *state)
 {
 	struct lane_weir *lanes = state;
 
+	area_free(&lanes->taken);
 	area_free(&lanes->handles);
 	home_fini(&lanes->home);
 	weir_pool_destroy(lanes->pool);
@@ -62,10 +83,12 @@ lane_weir_create(const struct lane_setup *setup)
 		.turn = { .n_workers = setup->n_workers },
 		.chunk = setup->chunk,
 		.answers = setup->answers,
+		.claims = setup->claims,
 	};
 	config.n_workers = setup->n_workers;
 	config.lane_size = setup->lane_size;
 	config.lend_metadata = setup->metadata;
+	config.overflow = setup->claims ? "drop-head" : "drop-new";
 	lanes->pool = weir_pool_create(&config, NULL);
 	if (!lanes->pool || home_init(&lanes->home, setup->n_workers * setup->lane_size) < 0 ||
 		area_allocate(&lanes->handles,
@@ -74,8 +97,32 @@ lane_weir_create(const struct lane_setup *setup)
 		return NULL;
 	}
 	lanes_attach(lanes);
+	if (lanes->claims && claims_attach(lanes, setup->lane_size) < 0) {
+		lane_weir_destroy(lanes);
+		return NULL;
+	}
 	workers_init(&lanes->workers, lanes->pool);
 	return lanes;
+}
+
+static void
+claim_harvest(struct lane_weir *lanes, uint32_t id)
+{
+	struct lane_producer *lane = &lanes->lane[id];
+	struct claim_lane *claim = &lanes->claim[id];
+	const uint32_t completed = progress_completed(progress_read(lanes->progress[id], 0));
+	const uint32_t mask = claim->n_taken_slots - 1;
+
+	claim_learn(claim, lane);
+	for (; claim->harvested != completed; claim->harvested++) {
+		if (lanes->answers)
+			lanes->answer_sum += lane->verdicts[claim->harvested & mask].kind;
+		lanes->home.packets[lanes->home.n++] =
+			claim->taken_packets[claim->harvested & mask];
+	}
+	claim_view(claim, lane);
+	if (lane->tail == lane->completed)
+		bitset_remove(&lanes->outstanding, id);
 }
 
 static void
@@ -106,7 +153,9 @@ lanes_harvest(struct lane_weir *lanes)
 			const struct lane_producer *lane = &lanes->lane[id];
 
 			prefetch_read(lanes->progress[id]);
-			if (lanes->answers)
+			if (lanes->claims)
+				claim_prefetch(&lanes->claim[id], lane);
+			else if (lanes->answers)
 				prefetch_read(
 					&lane->verdicts[lane->harvested & (lane->n_slots - 1)]);
 		}
@@ -114,8 +163,14 @@ lanes_harvest(struct lane_weir *lanes)
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = lanes->outstanding.word[w];
 
-		while (bits)
-			lane_harvest(lanes, bitset_pop(&bits, w));
+		while (bits) {
+			const uint32_t id = bitset_pop(&bits, w);
+
+			if (lanes->claims)
+				claim_harvest(lanes, id);
+			else
+				lane_harvest(lanes, id);
+		}
 	}
 }
 
@@ -135,7 +190,9 @@ lane_weir_burst(void *state, const struct weir_burst *burst)
 			&burst->meta[i], end - i, &posts[i]);
 		i = end;
 	}
-	for (uint32_t i = 0; i < burst->n; i++)
+	for (uint32_t i = 0; lanes->claims && i < burst->n; i++)
+		claim_publish_metadata(&posts[i]);
+	for (uint32_t i = 0; !lanes->claims && i < burst->n; i++)
 		lane_publish_metadata(&posts[i]);
 	for (uint32_t i = 0; i < burst->n; i++)
 		lane_publish(&posts[i]);

@@ -22,7 +22,7 @@ struct weir_dispatcher;
  * They are the caller's again, to transmit or free as the verdict says. Runs inside weir_dispatch,
  * weir_hold, weir_harvest, weir_reclaim and weir_hold_drop, on their thread; must call none of
  * them. Verdicts are copies. `worker` is the one that they came back from, WEIR_WORKER_NONE if they
- * were never lent.
+ * were never lent, or were evicted before a worker took them.
  */
 typedef void (*weir_finish_fn)(void *context, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
@@ -84,11 +84,11 @@ WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
 /**
  * Harvests, retries the hold, then decides and lends a burst, in order.
  *
- * Packets that the policy drops come back through `finish` before this returns. Under a policy
- * that refuses (`reject`), the first refusal ends the dispatch: the packets from there on stay with
- * the caller, the message index does not count them, and nothing is dispatched while packets of
- * such a policy are held. A packet for several workers is never refused: its copies that find no
- * room are held for their workers, each counted in `rejected`.
+ * Packets that the policy drops or evicts come back through `finish` before this returns. Under a
+ * policy that refuses (`reject`), the first refusal ends the dispatch: the packets from there on
+ * stay with the caller, the message index does not count them, and nothing is dispatched while
+ * packets of such a policy are held. A packet for several workers is never refused: its copies that
+ * find no room are held for their workers, each counted in `rejected`.
  *
  * @return packets taken over: lent, dropped or held; less than burst->n only if some were refused
  * Caller: the dispatcher's own thread. No allocation, lock or system call.

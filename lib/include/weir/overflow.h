@@ -17,7 +17,8 @@ struct weir_overflow_policy {
 	const char *name; /**< as the user types it */
 	const char *help; /**< one line */
 	bool refuses;	  /**< true: the packet stays with the caller and the dispatch ends */
-	uint8_t reason;	  /**< enum weir_reason of the drop, where the policy drops */
+	bool evicts;	  /**< true: the lane's oldest queued packet makes room, if there is one */
+	uint8_t reason;	  /**< enum weir_reason of the arrival's drop, where the policy drops it */
 };
 
 /**

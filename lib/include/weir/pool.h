@@ -102,9 +102,10 @@ struct weir_class {
 struct weir_config {
 	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
 	uint32_t n_dispatchers; /**< 1 .. WEIR_DISPATCHERS_MAX */
-	uint32_t lane_size;	/**< usable slots per lane, 1 .. 65535, those in process included */
-	uint32_t burst;		/**< most packets per weir_dispatch, 1 .. 256 */
-	uint32_t chunk;		/**< packets per pick, 1 .. 256; 1 for strategies that own flows */
+	uint32_t lane_size; /**< usable slots per lane, 1 .. 65535, those in process included; where
+			       a policy evicts they are not: then it is packets queued */
+	uint32_t burst;	    /**< most packets per weir_dispatch, 1 .. 256 */
+	uint32_t chunk;	    /**< packets per pick, 1 .. 256; 1 for strategies that own flows */
 	uint32_t hold_size; /**< packets that the hold of each dispatcher can keep, 0 = no hold */
 	enum weir_depth_mode depth_mode;
 	enum weir_order order;

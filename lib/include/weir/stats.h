@@ -46,7 +46,7 @@ WEIR_API const char *weir_reason_name(unsigned int reason);
 
 /** What one dispatcher counted of one worker. Written by that dispatcher only. */
 struct weir_worker_counters {
-	uint64_t lent;			     /**< packets put into its lane */
+	uint64_t lent;			     /**< packets put into its lane, evicted ones too */
 	uint64_t harvested;		     /**< packets that came back */
 	uint64_t dropped[WEIR_REASON_COUNT]; /**< charged to it, by reason */
 	uint32_t max_depth;		     /**< highest depth seen at a harvest, packets */
