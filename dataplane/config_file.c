@@ -139,6 +139,8 @@ entry_take(void *context, const char *section, const char *key, const char *valu
 	struct config_parse *parse = context;
 	struct config_entry entry = { .path = parse->path, .line = parse->line };
 
+	if (!parse->take)
+		return 1;
 	if (parse->failed)
 		return 0;
 	entry.in_rules = strcmp(section, SECTION_RULES) == 0;
@@ -152,8 +154,6 @@ entry_take(void *context, const char *section, const char *key, const char *valu
 	if (parse->is_indented && !entry.continues)
 		return entry_refuse(parse, value, "indented lines only to go on with a rule");
 	parse->was_rule = entry.in_rules;
-	if (!parse->take)
-		return 1;
 	entry.key = options_keep(parse->options, key);
 	entry.value = options_keep(parse->options, value);
 	if (entry.key && entry.value && parse->take(parse->context, &entry) == 0)
@@ -191,7 +191,7 @@ config_file_read(const char *path, struct options *options, config_entry_fn take
 	if (!text)
 		return -EINVAL;
 	parse.text = text;
-	/* Twice: libinih goes on behind a malformed line, and tells of it at the end. */
+	/* Twice: libinih goes on behind a malformed line and tells of the first at the end. */
 	rc = text_parse(&parse);
 	parse.take = take;
 	if (rc == 0)

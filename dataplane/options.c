@@ -191,6 +191,9 @@ option_parse(struct options *options, enum options_command command, int argc, ch
 		return capture_parse(options, argv[0]);
 	if (!row)
 		return refuse_unknown(command, argv[0]);
+	if (strcmp(row->name, "config") == 0 && options->config)
+		return options_refuse_line(
+			"%s: one file only, and %s is one already", argv[0], options->config);
 	if (row->placeholder && !value) {
 		/* What looks like an option is one: no value begins so. */
 		if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
@@ -225,10 +228,14 @@ row_is_of_words_only(const struct option_row *row)
 static int
 key_refuse(const struct file_target *target, const struct config_entry *entry)
 {
+	const bool is_known = row_of_name(target->command, entry->key, strlen(entry->key));
 	const char *suggestion = strlen(entry->key) < NAME_BYTES_MAX
 					 ? name_suggest(target->command, entry->key)
 					 : NULL;
 
+	if (is_known)
+		return options_refuse_line("%s:%u: %s: allowed on the command line only",
+			entry->path, entry->line, entry->key);
 	if (suggestion)
 		return options_refuse_line("%s:%u: %s: no such option, did you mean %s?",
 			entry->path, entry->line, entry->key, suggestion);

@@ -49,7 +49,6 @@ static const struct {
 } field_options[] = {
 	{ "n_workers", "--workers" },
 	{ "n_dispatchers", "--rx-cores" },
-	{ "fallback", "--strategy" },
 	{ "budget_pkts", "--budget" },
 	{ "hold_timeout_ns", "--hold-timeout" },
 	{ "state_period_ns", "--state-period" },
@@ -73,13 +72,17 @@ option_of_field(const char *field, char *option, size_t option_bytes)
 static int
 error_refuse(const struct options *options, const struct weir_config_error *error)
 {
-	char field[sizeof(error->field)] = "";
+	char field[128] = "";
 	char option[56];
 	uint32_t class;
 
 	if (sscanf(error->field, "classes[%" SCNu32 "].%47s", &class, field) == 2)
 		return options_refuse_rule(options, class + 1, "%s %s: allowed %s", field,
 			error->value, error->allowed);
+	if (strcmp(error->field, "fallback") == 0) {
+		snprintf(field, sizeof(field), "%s,%s", options->strategy, options->fallback);
+		return options_refuse("--strategy", field, "as FALLBACK %s", error->allowed);
+	}
 	return options_refuse(option_of_field(error->field, option, sizeof(option)), error->value,
 		"%s", error->allowed);
 }
