@@ -20,6 +20,7 @@
 #include <weir/packet.h>
 #include <weir/polarisation.h>
 #include <weir/pool.h>
+#include <weir/rule.h>
 #include <weir/stats.h>
 #include <weir/strategy.h>
 #include <weir/why.h>
