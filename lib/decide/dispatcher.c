@@ -161,12 +161,6 @@ weir_dispatcher_destroy(struct weir_dispatcher *dispatcher)
 	dispatcher_free(dispatcher);
 }
 
-void
-weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
-{
-	dispatcher->pick.now_ns = now_ns;
-}
-
 uint32_t
 weir_in_lanes(const struct weir_dispatcher *dispatcher)
 {
