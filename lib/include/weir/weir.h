@@ -18,6 +18,7 @@
 #include <weir/lane.h>
 #include <weir/overflow.h>
 #include <weir/packet.h>
+#include <weir/plugin.h>
 #include <weir/polarisation.h>
 #include <weir/pool.h>
 #include <weir/rule.h>
