@@ -186,6 +186,7 @@ intro_print(const struct app *weir)
 		options->workers, options->strategy, options->fallback ? "," : "",
 		options->fallback ? options->fallback : "", options->n_rules, options->order,
 		options->overflow, options->seed);
+	strategies_print(&options->strategies, stdout);
 	fflush(stdout);
 }
 
@@ -201,6 +202,7 @@ run_conclude(struct app *weir)
 		rc = report_write(weir->options.report, weir, &weir->status);
 	if (rc < 0)
 		fprintf(stderr, "weir: --report %s: %s\n", weir->options.report, strerror(-rc));
+	strategies_print_strays(&weir->options.strategies, stderr);
 	if (!weir->status.ledger_ok)
 		fprintf(stderr, "weir: the ledger does not balance: gap of %" PRId64 " packets\n",
 			weir_ledger_gap(&weir->status.ledger));

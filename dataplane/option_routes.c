@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,21 +28,57 @@ strategy_find(const char *text, size_t length)
 	return weir_strategy_find(name);
 }
 
+/*
+ * The name that ends at `length`: of a registered strategy, or of a file, which is loaded once all
+ * options are known. NULL if it is neither, or without memory.
+ */
+static const char *
+name_accept(struct options *options, const char *text, size_t length)
+{
+	const struct weir_strategy *strategy = strategy_find(text, length);
+	char name[PATH_MAX];
+
+	if (strategy)
+		return strategy->name;
+	if (!strategies_names_file(text) || length >= sizeof(name))
+		return NULL;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	return options_keep(options, name);
+}
+
 static int
 strategy_parse(const struct option_row *row, const char *value, struct options *options)
 {
 	const char *comma = strchrnul(value, ',');
-	const struct weir_strategy *strategy = strategy_find(value, (size_t)(comma - value));
-	const struct weir_strategy *fallback = NULL;
+	const char *strategy = name_accept(options, value, (size_t)(comma - value));
+	const char *fallback = NULL;
 
 	(void)row;
 	if (*comma)
-		fallback = strategy_find(comma + 1, strlen(comma + 1));
+		fallback = name_accept(options, comma + 1, strlen(comma + 1));
 	if (!strategy || (*comma && !fallback))
 		return -EINVAL;
-	options->strategy = strategy->name;
-	options->fallback = fallback ? fallback->name : NULL;
+	options->strategy = strategy;
+	options->fallback = fallback;
 	return 0;
+}
+
+int
+options_load_strategies(struct options *options)
+{
+	struct strategies *strategies = &options->strategies;
+	int rc = strategies_load(strategies, "--strategy", options->strategy);
+
+	if (rc == 0 && options->fallback)
+		rc = strategies_load(strategies, "--strategy", options->fallback);
+	for (uint32_t i = 0; rc == 0 && i < options->n_rules; i++) {
+		const char *arrow = strstr(options->rule_text[i], "=>");
+
+		if (arrow)
+			rc = strategies_load(strategies, "--rule", arrow + 2);
+	}
+	return rc;
 }
 
 /* Writes the names of the strategies that have a property. */
@@ -71,8 +108,12 @@ is_any(const struct weir_strategy *strategy)
 static void
 strategy_describe(const struct option_row *row, char *text, size_t n_bytes)
 {
+	size_t used;
+
 	(void)row;
 	strategies_list(text, n_bytes, is_any);
+	used = strlen(text);
+	snprintf(text + used, n_bytes - used, ", custom:FILE.so, bpf:FILE.o");
 }
 
 static int
@@ -140,9 +181,11 @@ keeps_state(const struct weir_strategy *strategy)
 }
 
 static bool
-name_has_property(const char *name, bool (*has_property)(const struct weir_strategy *strategy))
+name_has_property(const struct options *options, const char *name,
+	bool (*has_property)(const struct weir_strategy *strategy))
 {
-	const struct weir_strategy *strategy = name ? weir_strategy_find(name) : NULL;
+	const struct weir_strategy *strategy =
+		name ? strategies_find(&options->strategies, name) : NULL;
 
 	return strategy && has_property(strategy);
 }
@@ -154,13 +197,13 @@ some_route_has(
 {
 	const struct weir_class *class;
 
-	if (name_has_property(options->strategy, has_property) ||
-		name_has_property(options->fallback, has_property))
+	if (name_has_property(options, options->strategy, has_property) ||
+		name_has_property(options, options->fallback, has_property))
 		return true;
 	for (uint32_t i = 0; i < options->n_rules; i++) {
 		class = &weir_rules_classes(options->rules)[i];
-		if (name_has_property(class->strategy, has_property) ||
-			name_has_property(class->fallback, has_property))
+		if (name_has_property(options, class->strategy, has_property) ||
+			name_has_property(options, class->fallback, has_property))
 			return true;
 	}
 	return false;

@@ -6,6 +6,12 @@
 #include "option_row.h"
 
 /*
+ * Loads the strategies that --strategy and rules name by a file. Before options_compile_rules.
+ * Returns 0; or -EINVAL after a refusal, or -ENOMEM after a line.
+ */
+int options_load_strategies(struct options *options);
+
+/*
  * Checks strategies, weights, rules, budget and deadlines against each other: what says nothing is
  * refused. After options_compile_rules. Returns 0, or -EINVAL after a refusal.
  */

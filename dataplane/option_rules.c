@@ -81,7 +81,8 @@ options_compile_rules(struct options *options)
 
 	if (options->n_rules == 0)
 		return 0;
-	options->rules = weir_rules_create(options->rule_text, options->n_rules, NULL, 0, &error);
+	options->rules = weir_rules_create(options->rule_text, options->n_rules,
+		options->strategies.loaded, options->strategies.n, &error);
 	if (options->rules)
 		return 0;
 	if (errno == EINVAL)

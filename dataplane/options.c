@@ -340,7 +340,8 @@ sticky_check(const struct options *options)
 static int
 chunk_check(const struct options *options)
 {
-	const struct weir_strategy *strategy = weir_strategy_find(options->strategy);
+	const struct weir_strategy *strategy =
+		strategies_find(&options->strategies, options->strategy);
 	char value[16];
 
 	if (options->chunk == 1 || !(strategy->flags & WEIR_STRATEGY_OWNS_FLOWS))
@@ -353,8 +354,10 @@ chunk_check(const struct options *options)
 static int
 options_check(struct options *options, enum options_command command)
 {
-	int rc = chunk_check(options);
+	int rc = options_load_strategies(options);
 
+	if (rc == 0)
+		rc = chunk_check(options);
 	if (rc == 0)
 		rc = sticky_check(options);
 	if (rc == 0)
@@ -420,6 +423,7 @@ options_free(struct options *options)
 		free(options->kept);
 		options->kept = next;
 	}
+	strategies_unload(&options->strategies);
 }
 
 int

@@ -14,6 +14,8 @@
 
 #include <weir/weir.h>
 
+#include "strategies.h"
+
 #define OPTIONS_HANDLERS_MAX 64
 
 /* Time that a packet may wait for a budget if --hold-timeout does not say. */
@@ -87,6 +89,8 @@ struct options {
 	uint64_t service_ns;
 	bool summary;
 
+	struct strategies strategies; /* from files. Owned */
+
 	uint64_t given;		   /* a bit for each row of the table that the user gave */
 	struct options_kept *kept; /* texts that are nobody else's. Owned */
 };
@@ -105,7 +109,7 @@ int options_parse(struct options *options, int argc, char **argv);
  */
 int options_parse_why(struct options *options, int argc, char **argv);
 
-/* Frees what options own. Accepts zeroed ones. */
+/* Frees what options own: after the last pool that was made by them. Accepts zeroed ones. */
 void options_free(struct options *options);
 
 /* A copy of a text that lives as long as the options; NULL, after a line, without memory. */

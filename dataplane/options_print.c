@@ -141,6 +141,9 @@ choices_print(FILE *out)
 	fprintf(out, "\nStrategies:\n");
 	for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
 		entry_print(out, strategy->name, strategy->help);
+	entry_print(out, "custom:FILE.so",
+		"one of your own, a shared object: runs with all of Weir's rights");
+	entry_print(out, "bpf:FILE.o", "one of your own, an eBPF program that Weir runs itself");
 	fprintf(out, "\nOverflow policies:\n");
 	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
 		entry_print(out, policy->name, policy->help);

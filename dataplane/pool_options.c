@@ -31,6 +31,8 @@ config_fill(
 	config->order = strcmp(options->order, "flow") == 0 ? WEIR_ORDER_FLOW : WEIR_ORDER_NONE;
 	config->sticky_ns = options->sticky_usec * 1000;
 	config->strategy = options->strategy;
+	config->strategies = options->strategies.loaded;
+	config->n_strategies = options->strategies.n;
 	config->overflow = options->overflow;
 	config->seed = options->seed;
 	config->fallback = options->fallback;

@@ -123,7 +123,9 @@ intro_print(const struct options *options)
 		options->order, options->overflow, options->service_ns, options->seed);
 	for (unsigned int i = 0; i < WEIR_HASH_KEY_BYTES; i++)
 		printf("%02x", (unsigned int)(key[i / 8] >> (8 * (i % 8)) & 0xff));
-	printf("\n\n");
+	printf("\n");
+	strategies_print(&options->strategies, stdout);
+	printf("\n");
 }
 
 static int
@@ -136,8 +138,8 @@ why_start(struct why *why)
 		return rc;
 	why->census.n_workers = options->workers;
 	why->census.flows.n_workers = options->workers;
-	why->census.owns_flows =
-		weir_strategy_find(options->strategy)->flags & WEIR_STRATEGY_OWNS_FLOWS;
+	why->census.owns_flows = strategies_find(&options->strategies, options->strategy)->flags &
+				 WEIR_STRATEGY_OWNS_FLOWS;
 	return replay_create(&why->replay, options, census_finish, &why->census);
 }
 
