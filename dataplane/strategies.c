@@ -91,7 +91,7 @@ strategies_load(struct strategies *strategies, const char *option, const char *t
 		fprintf(stderr, "weir: no memory for the strategies\n");
 		return -ENOMEM;
 	}
-	while (rc == 0 && (word = strsep(&rest, " \t,")))
+	while (rc == 0 && (word = strsep(&rest, " \t\r\n,")))
 		rc = name_load(strategies, option, word);
 	free(words);
 	return rc;

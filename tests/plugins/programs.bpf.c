@@ -14,9 +14,9 @@ extern u64 weir_unknown(struct weir_bpf_context *context);
 /* What the compiler must not see through. */
 #define HIDE(x) __asm__ volatile("" : "+r"(x) : : "memory")
 
-/* One of the helpers in turn. */
+/* One of the helpers in turn, by the index. */
 PART
-helpers(struct weir_bpf_context *context)
+helper_answer(struct weir_bpf_context *context)
 {
 	const u64 which = context->index & 7;
 
@@ -25,12 +25,41 @@ helpers(struct weir_bpf_context *context)
 	if (which == 1)
 		return weir_depth(context, 1);
 	if (which == 2)
-		return weir_depth(context, context->hash) == 0xffffffff;
+		return weir_depth(context, context->n_routable) == 0xffffffff;
 	if (which == 3)
-		return weir_random(context) % context->n_routable;
+		return weir_random(context);
 	if (which == 4)
 		return weir_random(context) == weir_random(context);
-	return weir_slot(context, context->index);
+	return weir_slot(context, context->hash);
+}
+
+PART
+helpers(struct weir_bpf_context *context)
+{
+	return helper_answer(context) % context->n_routable;
+}
+
+/* What it is told of the packet and the pool, one by one. */
+PART
+tells(struct weir_bpf_context *context)
+{
+	const u64 which = context->index & 7;
+
+	if (which == 0)
+		return context->hash % 251 % context->n_routable;
+	if (which == 1)
+		return context->length % context->n_routable;
+	if (which == 2)
+		return context->bucket % context->n_routable;
+	if (which == 3)
+		return context->port % context->n_routable;
+	if (which == 4)
+		return context->class_id % context->n_routable;
+	if (which == 5)
+		return context->stride % context->n_routable;
+	if (which == 6)
+		return context->now_ns % context->n_routable;
+	return context->seed % context->n_routable;
 }
 
 /* What it writes is gone when the next packet comes. */
