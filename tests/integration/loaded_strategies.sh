@@ -8,11 +8,11 @@
 N=300
 traffic "$WORK/in.pcap" "$N"
 
-# steered NAME STRATEGY: 4 workers, packet by packet.
+# steered NAME STRATEGY [OPTION...]: 4 workers, packet by packet.
 steered() {
 	weir_run_ok "$1" --vdev "net_pcap0,rx_pcap=$WORK/in.pcap,tx_pcap=$WORK/$1.pcap" -- \
 		--workers 4 --order none --overflow reject --exit-idle 0.3 --stats-period 0 \
-		--report "$WORK/$1.json" --strategy "$2"
+		--report "$WORK/$1.json" --strategy "$2" "${@:3}"
 	report_check_ledger "$1"
 	report_check_nothing_dropped "$1"
 	report_check "$1" "r['received'] == $N" "r['strategy'] == '$2'"
@@ -44,8 +44,8 @@ why_says() {
 # 100 for worker 0, then 200 round-robin over four.
 steered warm_up "custom:$WARM_UP_SO"
 assert_equal "warm-up" 150,50,50,50 "$(received_by_worker warm_up)"
-steered weighted "custom:$WEIGHTED_SO"
-assert_equal "weights of 1" 75,75,75,75 "$(received_by_worker weighted)"
+steered weighted "custom:$WEIGHTED_SO" --weights 2,1,1,2
+assert_equal "weights" 100,50,50,100 "$(received_by_worker weighted)"
 why_says "custom:$WARM_UP_SO" "the first worker for 100 packets"
 
 refused custom:/nonexistent.so "No such file"
@@ -60,8 +60,8 @@ if [ "$WEIR_HAS_BPF" = 0 ]; then
 fi
 steered warm_up_bpf "bpf:$WARM_UP_BPF"
 assert_equal "warm-up by eBPF" 150,50,50,50 "$(received_by_worker warm_up_bpf)"
-steered weighted_bpf "bpf:$WEIGHTED_BPF"
-assert_equal "weights of 1 by eBPF" 75,75,75,75 "$(received_by_worker weighted_bpf)"
+steered weighted_bpf "bpf:$WEIGHTED_BPF" --weights 2,1,1,2
+assert_equal "weights by eBPF" 100,50,50,100 "$(received_by_worker weighted_bpf)"
 steered jset "bpf:$TEST_PLUGINS/jset.bpf.o"
 assert_contains "a program with bit tests" "$(cat "$WORK/jset.out")" interpreted
 why_says "bpf:$WARM_UP_BPF" "eBPF, "

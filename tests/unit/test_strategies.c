@@ -139,6 +139,57 @@ the_option_strategy_takes_files(void **state)
 	assert_non_null(strstr(p.output, "custom:FILE.so, bpf:FILE.o"));
 }
 
+static void
+a_fallback_and_a_rule_may_name_files(void **state)
+{
+	const char *folder = getenv("TEST_PLUGINS");
+	char strategy[1024], rule[1024];
+	struct parsed p = { .argc = 4, .argv = { "--strategy", strategy, "--rule", rule } };
+	const struct weir_class *class;
+
+	(void)state;
+	snprintf(strategy, sizeof(strategy), "custom:%s/late_or_none.so,custom:%s", folder,
+		getenv("WARM_UP_SO"));
+	snprintf(rule, sizeof(rule), "udp => custom:%s retry:2", getenv("WEIGHTED_SO"));
+	parsed_words(&p);
+	assert_string_equal(p.output, "");
+	assert_int_equal(p.rc, 0);
+	assert_int_equal(p.options.strategies.n, 3);
+	assert_string_equal(p.options.strategy, p.options.strategies.loaded[0]->name);
+	assert_string_equal(p.options.fallback, p.options.strategies.loaded[1]->name);
+	class = weir_rules_classes(p.options.rules);
+	assert_string_equal(class->strategy, p.options.strategies.loaded[2]->name);
+	options_free(&p.options);
+
+	/* Only a strategy that may find none has a fallback. */
+	snprintf(strategy, sizeof(strategy), "custom:%s,first", getenv("WARM_UP_SO"));
+	parsed_words(&p);
+	assert_int_equal(p.rc, -EINVAL);
+	assert_one_line(p.output);
+	snprintf(strategy, sizeof(strategy), "first");
+	snprintf(rule, sizeof(rule), "udp => custom:/nonexistent.so");
+	parsed_words(&p);
+	assert_string_equal(
+		p.output, "weir: --rule custom:/nonexistent.so: No such file or directory\n");
+}
+
+/* Weights mean something to a loaded strategy that reads them. */
+static void
+weights_may_be_for_a_loaded_strategy(void **state)
+{
+	struct parsed p;
+	char line[512];
+
+	(void)state;
+	snprintf(line, sizeof(line), "--workers 3 --weights 2,1,1 --strategy custom:%s",
+		getenv("WEIGHTED_SO"));
+	assert_accepted(&p, line);
+	options_free(&p.options);
+	snprintf(line, sizeof(line), "--workers 3 --weights 2,1,1 --strategy custom:%s",
+		getenv("WARM_UP_SO"));
+	assert_refused(&p, line);
+}
+
 int
 main(void)
 {
@@ -149,6 +200,8 @@ main(void)
 		cmocka_unit_test(a_refusal_names_option_file_and_reason_in_one_line),
 		cmocka_unit_test(strategies_that_strayed_are_named_with_their_count),
 		cmocka_unit_test(the_option_strategy_takes_files),
+		cmocka_unit_test(a_fallback_and_a_rule_may_name_files),
+		cmocka_unit_test(weights_may_be_for_a_loaded_strategy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
