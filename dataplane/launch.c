@@ -19,7 +19,7 @@
 int
 launch_pool(struct app *app)
 {
-	return pool_create_by_options(&app->pool, &app->options);
+	return pool_create_by_options(&app->pool, &app->options, app->ports.exception_id);
 }
 
 void
@@ -133,6 +133,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 					.port = port->id,
 					.queue = (uint16_t)q,
 					.gives_hash = port->gives_hash,
+					.rules = port->is_exception ? NULL : app->options.rules,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
 				};
 			n++;

@@ -180,11 +180,13 @@ intro_print(const struct app *weir)
 
 	if (options->quiet)
 		return;
-	printf("weir %s: %u rx core%s, %u workers, strategy %s, order %s, overflow %s, seed "
-	       "%" PRIu64 "\n",
+	printf("weir %s: %u rx core%s, %u workers, strategy %s%s%s, %u rules, order %s, overflow "
+	       "%s, seed %" PRIu64 "\n",
 		WEIR_VERSION, options->rx_cores, options->rx_cores == 1 ? "" : "s",
-		options->workers, options->strategy, options->order, options->overflow,
-		options->seed);
+		options->workers, options->strategy, options->fallback ? "," : "",
+		options->fallback ? options->fallback : "", options->n_rules, options->order,
+		options->overflow, options->seed);
+	strategies_print(&options->strategies, stdout);
 	fflush(stdout);
 }
 
@@ -200,6 +202,7 @@ run_conclude(struct app *weir)
 		rc = report_write(weir->options.report, weir, &weir->status);
 	if (rc < 0)
 		fprintf(stderr, "weir: --report %s: %s\n", weir->options.report, strerror(-rc));
+	strategies_print_strays(&weir->options.strategies, stderr);
 	if (!weir->status.ledger_ok)
 		fprintf(stderr, "weir: the ledger does not balance: gap of %" PRId64 " packets\n",
 			weir_ledger_gap(&weir->status.ledger));
@@ -328,8 +331,9 @@ main(int argc, char **argv)
 		return usage_print();
 	if (arguments.version)
 		return version_print();
-	if (options_parse(&app.options, arguments.options_argc, arguments.options_argv) < 0)
-		return EXIT_STATUS_REFUSED;
+	rc = options_parse(&app.options, arguments.options_argc, arguments.options_argv);
+	if (rc < 0)
+		return rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
 	if (app.options.help)
 		return usage_print();
 	if (app.options.version)
@@ -341,5 +345,6 @@ main(int argc, char **argv)
 		return rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
 	status = weir_run(&app);
 	rte_eal_cleanup();
+	options_free(&app.options);
 	return status;
 }

@@ -58,7 +58,11 @@ extern const struct option_type option_type_seed;
 extern const struct option_type option_type_hash_key;
 extern const struct option_type option_type_tunnel_ports;
 extern const struct option_type option_type_handler;
+extern const struct option_type option_type_rule;
+extern const struct option_type option_type_strategy;
+extern const struct option_type option_type_weights;
 extern const struct option_type option_type_path;
+extern const struct option_type option_type_name;
 extern const struct option_type option_type_flag;
 
 /* The row at `index` among those of a command, in the order of usage; NULL past the end. */
@@ -66,6 +70,9 @@ const struct option_row *option_row_of(enum options_command command, unsigned in
 
 /* The same of `weir`. */
 const struct option_row *option_row_at(unsigned int index);
+
+/* The bit of a row in options.given. */
+uint64_t option_row_bit(const struct option_row *row);
 
 /* The heading of the group that a row of the table belongs to. */
 const char *option_heading_of(const struct option_row *row);

@@ -3,6 +3,8 @@
  * The table of options: of `weir` and of `weir why`, which shares the rows that mean the same.
  * Knows no command line.
  */
+#include <assert.h>
+
 #include "option_row.h"
 #include "option_values.h"
 #include "options.h"
@@ -10,17 +12,10 @@
 #define RX_QUEUES_MAX 64
 #define MBUF_BYTES_MIN 256			/* the headroom, 128, and a short frame */
 #define STICKY_USEC_MAX 3600000000		/* an hour */
+#define HOLD_TIMEOUT_USEC_MAX 3600000000	/* likewise */
 #define SECONDS_MAX 31536000			/* a year */
 #define STATS_PERIOD_MIN_NS UINT64_C(100000000) /* more often, nobody can read the table */
 #define SERVICE_NS_MAX 60000000000		/* a minute */
-
-static const char *
-strategy_name_at(unsigned int index)
-{
-	const struct weir_strategy *strategy = weir_strategy_at(index);
-
-	return strategy ? strategy->name : NULL;
-}
 
 static const char *
 overflow_name_at(unsigned int index)
@@ -133,12 +128,62 @@ static const struct option_row option_table[] = {
 	{
 		.heading = "Decisions",
 		.name = "strategy",
-		.placeholder = "NAME",
-		.help = "how a packet's worker is chosen",
+		.placeholder = "NAME[,FALLBACK]",
+		.help = "how a packet's worker is chosen, and by what if that finds none",
 		.default_text = "shallowest",
-		.type = &option_type_choice,
-		FIELD(strategy),
-		.name_at = strategy_name_at,
+		.type = &option_type_strategy,
+		.also_why = true,
+	},
+	{
+		.name = "rule",
+		.placeholder = "RULE",
+		.help = "what is done with some packets, repeatable: the first rule that matches "
+			"wins; a shell needs quotes around the =>",
+		.type = &option_type_rule,
+		.max = WEIR_RULES_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "weights",
+		.placeholder = "W[,W...]",
+		.help = "how much of the packets each worker gets, for strategies that read "
+			"weights",
+		.type = &option_type_weights,
+		FIELD(weights),
+		.min = 1,
+		.max = WEIR_WEIGHT_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "budget",
+		.placeholder = "K",
+		.help = "packets of one rx core that a worker may have before new flows wait; 0: "
+			"no budget",
+		.default_text = "0",
+		.type = &option_type_u32,
+		FIELD(budget),
+		.max = WEIR_LANE_SIZE_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "hold-timeout",
+		.placeholder = "USEC",
+		.help = "time that a packet may wait for a budget or, where the policy stops "
+			"receiving, for room; 0: for ever. Without it, 100000 with --budget, else "
+			"0",
+		.type = &option_type_u64,
+		FIELD(hold_timeout_usec),
+		.max = HOLD_TIMEOUT_USEC_MAX,
+		.also_why = true,
+	},
+	{
+		.name = "state-period",
+		.placeholder = "SECONDS",
+		.help = "time after which strategies forget what they have counted; 0: never",
+		.default_text = "86400",
+		.type = &option_type_seconds,
+		FIELD(state_period_ns),
+		SECONDS_RANGE(0),
 		.also_why = true,
 	},
 	{
@@ -246,6 +291,14 @@ static const struct option_row option_table[] = {
 		FIELD(flow.tunnel_port),
 		.max = UINT16_MAX,
 		.also_why = true,
+	},
+	{
+		.name = "exception-port",
+		.placeholder = "PORT",
+		.help = "where rules that say kernel send packets: a TAP, say. What comes from it "
+			"passes no rule",
+		.type = &option_type_name,
+		FIELD(exception_port),
 	},
 	{
 		.heading = "Sizes",
@@ -373,6 +426,15 @@ static const struct option_row option_table[] = {
 		FIELD(report),
 	},
 	{
+		.name = "config",
+		.placeholder = "FILE",
+		.help = "read options from an INI file first: NAME = VALUE in [weir], rule = RULE "
+			"in [rules]",
+		.type = &option_type_path,
+		FIELD(config),
+		.also_why = true,
+	},
+	{
 		.name = "summary",
 		.help = "print the summary only, nothing of single packets",
 		.type = &option_type_flag,
@@ -399,6 +461,14 @@ static const struct option_row option_table[] = {
 		FIELD(version),
 	},
 };
+
+static_assert(sizeof(option_table) / sizeof(option_table[0]) <= 64, "options.given has a bit each");
+
+uint64_t
+option_row_bit(const struct option_row *row)
+{
+	return UINT64_C(1) << (row - option_table);
+}
 
 static bool
 row_serves(const struct option_row *row, enum options_command command)

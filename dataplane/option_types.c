@@ -266,6 +266,13 @@ flag_describe(const struct option_row *row, char *text, size_t n_bytes)
 	snprintf(text, n_bytes, "no value");
 }
 
+static void
+name_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "a port of EAL's: its device's name or its number");
+}
+
 const struct option_type option_type_u32 = { u32_parse, u32_describe };
 const struct option_type option_type_u64 = { u64_parse, u64_describe };
 const struct option_type option_type_seconds = { seconds_parse, seconds_describe };
@@ -277,4 +284,5 @@ const struct option_type option_type_hash_key = { hash_key_parse, hash_key_descr
 const struct option_type option_type_tunnel_ports = { tunnel_ports_parse, tunnel_ports_describe };
 const struct option_type option_type_handler = { handler_parse, handler_describe };
 const struct option_type option_type_path = { path_parse, path_describe };
+const struct option_type option_type_name = { path_parse, name_describe };
 const struct option_type option_type_flag = { flag_parse, flag_describe };

@@ -9,30 +9,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config_file.h"
 #include "option_flow.h"
 #include "option_handlers.h"
+#include "option_routes.h"
 #include "option_row.h"
+#include "option_rules.h"
 #include "option_values.h"
 #include "options.h"
+#include "pool_options.h"
 
 #define NAME_BYTES_MAX 32
 #define TYPO_DISTANCE_MAX 2 /* edits between a word and the name that it may stand for */
 
-/* The row of "--name" or "--name=value", by the whole name. */
+/* The row of a name, by the whole of its `length` bytes. */
+static const struct option_row *
+row_of_name(enum options_command command, const char *name, size_t length)
+{
+	const struct option_row *row;
+
+	for (unsigned int i = 0; (row = option_row_of(command, i)); i++)
+		if (strlen(row->name) == length && strncmp(row->name, name, length) == 0)
+			return row;
+	return NULL;
+}
+
+/* The row of "--name" or "--name=value". */
 static const struct option_row *
 row_find(enum options_command command, const char *word)
 {
-	const struct option_row *row;
-	size_t length;
-
 	if (strncmp(word, "--", 2) != 0)
 		return NULL;
-	word += 2;
-	length = strcspn(word, "=");
-	for (unsigned int i = 0; (row = option_row_of(command, i)); i++)
-		if (strlen(row->name) == length && strncmp(row->name, word, length) == 0)
-			return row;
-	return NULL;
+	return row_of_name(command, word + 2, strcspn(word + 2, "="));
+}
+
+bool
+options_given(const struct options *options, const char *name)
+{
+	const struct option_row *row;
+	uint64_t bits = 0;
+
+	for (int command = OPTIONS_OF_WEIR; command <= OPTIONS_OF_WHY; command++) {
+		row = row_of_name((enum options_command)command, name, strlen(name));
+		bits |= row ? option_row_bit(row) : 0;
+	}
+	return options->given & bits;
 }
 
 bool
@@ -170,6 +191,9 @@ option_parse(struct options *options, enum options_command command, int argc, ch
 		return capture_parse(options, argv[0]);
 	if (!row)
 		return refuse_unknown(command, argv[0]);
+	if (strcmp(row->name, "config") == 0 && options->config)
+		return options_refuse_line(
+			"%s: one file only, and %s is one already", argv[0], options->config);
 	if (row->placeholder && !value) {
 		/* What looks like an option is one: no value begins so. */
 		if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
@@ -179,7 +203,114 @@ option_parse(struct options *options, enum options_command command, int argc, ch
 	}
 	if (row->type->parse(row, value, options) < 0)
 		return row_refuse(row, value);
+	options->given |= option_row_bit(row);
 	return n_words;
+}
+
+/* What a file's entries go into. */
+struct file_target {
+	struct options *options;
+	enum options_command command;
+};
+
+/* What a file must not say: it would be about the file itself, or about a single call. */
+static bool
+row_is_of_words_only(const struct option_row *row)
+{
+	static const char *const names[] = { "config", "help", "version" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(row->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int
+key_refuse(const struct file_target *target, const struct config_entry *entry)
+{
+	const bool is_known = row_of_name(target->command, entry->key, strlen(entry->key));
+	const char *suggestion = strlen(entry->key) < NAME_BYTES_MAX
+					 ? name_suggest(target->command, entry->key)
+					 : NULL;
+
+	if (is_known)
+		return options_refuse_line("%s:%u: %s: allowed on the command line only",
+			entry->path, entry->line, entry->key);
+	if (suggestion)
+		return options_refuse_line("%s:%u: %s: no such option, did you mean %s?",
+			entry->path, entry->line, entry->key, suggestion);
+	return options_refuse_line("%s:%u: %s: no option that a file can have; weir --help lists "
+				   "them",
+		entry->path, entry->line, entry->key);
+}
+
+/* Stores a value of a file. Options without a value are switched by yes and no there. */
+static int
+entry_parse(const struct option_row *row, const struct config_entry *entry, struct options *options)
+{
+	char allowed[OPTION_TEXT_BYTES] = "yes or no";
+
+	if (!row->placeholder && strcmp(entry->value, "no") == 0)
+		return 0;
+	if (!row->placeholder && strcmp(entry->value, "yes") == 0)
+		return row->type->parse(row, NULL, options);
+	if (row->placeholder && row->type->parse(row, entry->value, options) == 0)
+		return 0;
+	if (row->placeholder)
+		row->type->describe(row, allowed, sizeof(allowed));
+	return options_refuse_line("%s:%u: %s %s: allowed %s", entry->path, entry->line, entry->key,
+		entry->value[0] ? entry->value : "''", allowed);
+}
+
+/*
+ * Takes an entry of a file. `weir why` reads the files of `weir`: options that it does not have are
+ * checked there, and change nothing.
+ */
+static int
+entry_take(void *context, const struct config_entry *entry)
+{
+	const struct file_target *target = context;
+	const size_t length = strlen(entry->key);
+	const struct option_row *row = row_of_name(target->command, entry->key, length);
+	struct options unused = { 0 };
+
+	if (strcmp(entry->key, "rule") == 0)
+		return option_rule_add_entry(target->options, entry);
+	if (row && !row_is_of_words_only(row)) {
+		if (entry_parse(row, entry, target->options) < 0)
+			return -EINVAL;
+		target->options->given |= option_row_bit(row);
+		return 0;
+	}
+	row = row ? NULL : row_of_name(OPTIONS_OF_WEIR, entry->key, length);
+	return row ? entry_parse(row, entry, &unused) : key_refuse(target, entry);
+}
+
+/* The value of the first --config among words that come before --help; NULL if there is none. */
+static const char *
+file_find(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "--version") == 0)
+			return NULL;
+		if (strncmp(argv[i], "--config=", 9) == 0)
+			return argv[i] + 9;
+		if (strcmp(argv[i], "--config") == 0)
+			return i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0 ? argv[i + 1]
+										  : "";
+	}
+	return NULL;
+}
+
+/* Reads the file before the words, so that those win. Returns 0 or as options_parse. */
+static int
+file_parse(struct options *options, enum options_command command, int argc, char **argv)
+{
+	struct file_target target = { options, command };
+	const char *path = file_find(argc, argv);
+
+	/* An empty name is refused among the words, like any other bad value. */
+	return path && path[0] ? config_file_read(path, options, entry_take, &target) : 0;
 }
 
 /* Defaults go through the same parser: the table can't say one thing and do another. */
@@ -209,7 +340,8 @@ sticky_check(const struct options *options)
 static int
 chunk_check(const struct options *options)
 {
-	const struct weir_strategy *strategy = weir_strategy_find(options->strategy);
+	const struct weir_strategy *strategy =
+		strategies_find(&options->strategies, options->strategy);
 	char value[16];
 
 	if (options->chunk == 1 || !(strategy->flags & WEIR_STRATEGY_OWNS_FLOWS))
@@ -220,12 +352,20 @@ chunk_check(const struct options *options)
 
 /* The checks that look at several values. */
 static int
-options_check(const struct options *options)
+options_check(struct options *options, enum options_command command)
 {
-	int rc = chunk_check(options);
+	int rc = options_load_strategies(options);
 
 	if (rc == 0)
+		rc = chunk_check(options);
+	if (rc == 0)
 		rc = sticky_check(options);
+	if (rc == 0)
+		rc = options_compile_rules(options);
+	if (rc == 0)
+		rc = options_check_routes(options, command);
+	if (rc == 0)
+		rc = pool_options_check(options);
 	if (rc == 0)
 		rc = options_check_tunnel_ports(options);
 	return rc < 0 ? rc : options_check_handlers(options);
@@ -237,6 +377,9 @@ words_parse(struct options *options, enum options_command command, int argc, cha
 {
 	int rc;
 
+	rc = file_parse(options, command, argc, argv);
+	if (rc < 0)
+		return rc;
 	for (int i = 0; i < argc; i += rc) {
 		rc = option_parse(options, command, argc - i, argv + i);
 		if (rc < 0)
@@ -244,7 +387,43 @@ words_parse(struct options *options, enum options_command command, int argc, cha
 		if (options->help || options->version)
 			return 0;
 	}
-	return options_check(options);
+	return options_check(options, command);
+}
+
+/* A text that options own. */
+struct options_kept {
+	struct options_kept *next;
+	char text[];
+};
+
+const char *
+options_keep(struct options *options, const char *text)
+{
+	const size_t n_bytes = strlen(text) + 1;
+	struct options_kept *kept = malloc(sizeof(*kept) + n_bytes);
+
+	if (!kept) {
+		fprintf(stderr, "weir: no memory for the options\n");
+		return NULL;
+	}
+	memcpy(kept->text, text, n_bytes);
+	kept->next = options->kept;
+	options->kept = kept;
+	return kept->text;
+}
+
+void
+options_free(struct options *options)
+{
+	weir_rules_destroy(options->rules);
+	options->rules = NULL;
+	while (options->kept) {
+		struct options_kept *next = options->kept->next;
+
+		free(options->kept);
+		options->kept = next;
+	}
+	strategies_unload(&options->strategies);
 }
 
 int

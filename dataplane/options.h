@@ -14,7 +14,12 @@
 
 #include <weir/weir.h>
 
+#include "strategies.h"
+
 #define OPTIONS_HANDLERS_MAX 64
+
+/* Time that a packet may wait for a budget if --hold-timeout does not say. */
+#define OPTIONS_BUDGET_TIMEOUT_USEC 100000
 
 /* Exit statuses of `weir`. */
 enum exit_status {
@@ -31,6 +36,8 @@ enum flow_hash {
 	FLOW_HASH_AUTO, /* by the ports that can */
 };
 
+struct options_kept;
+
 /* Values as parsed. Times are in nanoseconds, 0 = off where the option allows it. */
 struct options {
 	uint32_t rx_cores;
@@ -38,6 +45,13 @@ struct options {
 	uint32_t workers;
 	cpu_set_t worker_cpus; /* empty: not given */
 	const char *strategy;
+	const char *fallback; /* NULL: none */
+	uint16_t weights[WEIR_WORKERS_MAX];
+	uint32_t n_weights;	  /* 0: not given */
+	const char *weights_text; /* as given, for messages */
+	uint32_t budget;	  /* 0 = off */
+	uint64_t hold_timeout_usec;
+	uint64_t state_period_ns;
 	const char *order;    /* "flow" or "none" */
 	uint64_t sticky_usec; /* 0 = off */
 	const char *overflow;
@@ -46,6 +60,13 @@ struct options {
 	uint32_t chunk;
 	const char *handlers[OPTIONS_HANDLERS_MAX]; /* [WORKERS=]SPEC, later ones win */
 	uint32_t n_handlers;
+	const char *rule_text[WEIR_RULES_MAX];
+	const char *rule_path[WEIR_RULES_MAX]; /* of the file that it is from; NULL: none */
+	uint32_t rule_line[WEIR_RULES_MAX];    /* in that file */
+	uint32_t n_rules;
+	struct weir_rules *rules;   /* of all rule_text; NULL: none. Owned */
+	const char *exception_port; /* NULL: none */
+	const char *config;	    /* NULL: none */
 	enum weir_depth_mode depth_mode;
 	uint64_t seed;
 	bool seed_given;
@@ -67,12 +88,18 @@ struct options {
 	const char *capture; /* "-": standard input */
 	uint64_t service_ns;
 	bool summary;
+
+	struct strategies strategies; /* from files. Owned */
+
+	uint64_t given;		   /* a bit for each row of the table that the user gave */
+	struct options_kept *kept; /* texts that are nobody else's. Owned */
 };
 
 /*
- * Parses the arguments behind `--` (argv[0] is the first option). Strings point into argv.
- * Returns 0, or -EINVAL after one line on stderr that names the option, the value and what is
- * allowed.
+ * Parses the arguments behind `--` (argv[0] is the first option), and the file that they name.
+ * Strings point into argv or are kept. Returns 0, -EINVAL after one line on stderr that names the
+ * option, the value and what is allowed, or -ENOMEM after a line. In every case options_free
+ * undoes it.
  */
 int options_parse(struct options *options, int argc, char **argv);
 
@@ -81,6 +108,15 @@ int options_parse(struct options *options, int argc, char **argv);
  * command does not offer is as in options_parse without arguments.
  */
 int options_parse_why(struct options *options, int argc, char **argv);
+
+/* Frees what options own: after the last pool that was made by them. Accepts zeroed ones. */
+void options_free(struct options *options);
+
+/* A copy of a text that lives as long as the options; NULL, after a line, without memory. */
+const char *options_keep(struct options *options, const char *text);
+
+/* Whether the user gave the option of this name, in a file or in words. */
+bool options_given(const struct options *options, const char *name);
 
 /* The refusal of a value, for checks made elsewhere; always returns -EINVAL. One line on stderr. */
 int options_refuse(const char *option, const char *value, const char *allowed_format, ...)

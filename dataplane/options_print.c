@@ -141,6 +141,9 @@ choices_print(FILE *out)
 	fprintf(out, "\nStrategies:\n");
 	for (unsigned int i = 0; (strategy = weir_strategy_at(i)); i++)
 		entry_print(out, strategy->name, strategy->help);
+	entry_print(out, "custom:FILE.so",
+		"one of your own, a shared object: runs with all of Weir's rights");
+	entry_print(out, "bpf:FILE.o", "one of your own, an eBPF program that Weir runs itself");
 	fprintf(out, "\nOverflow policies:\n");
 	for (unsigned int i = 0; (policy = weir_overflow_at(i)); i++)
 		entry_print(out, policy->name, policy->help);
@@ -154,6 +157,30 @@ handlers_print(FILE *out)
 	fprintf(out, "\nHandlers:\n");
 	for (unsigned int i = 0; (handler = handler_at(i)); i++)
 		entry_print(out, handler->usage, handler->help);
+}
+
+static void
+rules_print(FILE *out)
+{
+	static const struct {
+		const char *word;
+		const char *help;
+	} words[] = {
+		{ "NAME[,FALLBACK]", "by a strategy of their own" },
+		{ "drop", "dropped" },
+		{ "kernel", "to the exception port; with police if need be, nothing else" },
+		{ "police:PPS[:BURST]", "no faster than that on each rx core" },
+		{ "serial", "one worker's packets of the rule queue up: the default" },
+		{ "discard-later", "none while its worker has another of the rule" },
+		{ "cover-early", "a newer one takes the place of those that wait" },
+		{ "retry:N", "so many other workers are tried when a lane is full" },
+		{ "overflow:POLICY", "then, a policy of their own" },
+	};
+
+	fprintf(out, "\nRules, 'EXPRESSION => WORD...': pcap-filter(7) => what is done with "
+		     "packets:\n");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		entry_print(out, words[i].word, words[i].help);
 }
 
 void
@@ -173,6 +200,7 @@ options_print_usage(FILE *out)
 		"chooses.\n");
 	rows_print(out, OPTIONS_OF_WEIR);
 	choices_print(out);
+	rules_print(out);
 	handlers_print(out);
 	fprintf(out,
 		"\nExit status: 0, 2 if an option was refused, 3 if the ledger does not balance, "
@@ -194,6 +222,7 @@ options_print_why_usage(FILE *out)
 		"device, no hugepages and no privileges.\n");
 	rows_print(out, OPTIONS_OF_WHY);
 	choices_print(out);
+	rules_print(out);
 	fprintf(out, "\nExit status: 0, 2 if an option or the capture was refused, "
 		     "1 otherwise.\n");
 }

@@ -25,7 +25,7 @@ int report_probe(const char *path);
  */
 int report_write(const char *path, const struct app *app, const struct status *status);
 
-/* telemetry.c: registers /weir/info, /weir/workers, /weir/worker and /weir/rx. Returns 0/-errno. */
+/* telemetry.c: registers the commands /weir/... Returns 0 or -errno. */
 int telemetry_start(struct app *app);
 
 /* telemetry.c: from here on the commands answer that Weir is stopping; `app` is used no more. */

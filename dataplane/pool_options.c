@@ -2,10 +2,23 @@
 #include "pool_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "option_rules.h"
+
+uint64_t
+pool_options_hold_timeout(const struct options *options)
+{
+	if (options_given(options, "hold-timeout") || options->budget == 0)
+		return options->hold_timeout_usec;
+	return OPTIONS_BUDGET_TIMEOUT_USEC;
+}
+
 static void
-config_fill(struct weir_config *config, const struct options *options)
+config_fill(
+	struct weir_config *config, const struct options *options, const struct weir_class *classes)
 {
 	*config = weir_config_default();
 	config->n_workers = options->workers;
@@ -18,38 +31,91 @@ config_fill(struct weir_config *config, const struct options *options)
 	config->order = strcmp(options->order, "flow") == 0 ? WEIR_ORDER_FLOW : WEIR_ORDER_NONE;
 	config->sticky_ns = options->sticky_usec * 1000;
 	config->strategy = options->strategy;
+	config->strategies = options->strategies.loaded;
+	config->n_strategies = options->strategies.n;
 	config->overflow = options->overflow;
 	config->seed = options->seed;
+	config->fallback = options->fallback;
+	memcpy(config->weights, options->weights, options->n_weights * sizeof(config->weights[0]));
+	config->budget_pkts = options->budget;
+	config->hold_timeout_ns = pool_options_hold_timeout(options) * 1000;
+	config->state_period_ns = options->state_period_ns;
+	config->classes = classes;
+	config->n_classes = options->rules ? weir_rules_count(options->rules) : 0;
 }
+
+/* Fields that another option sets than the one that is called like them. */
+static const struct {
+	const char *field;
+	const char *option;
+} field_options[] = {
+	{ "n_workers", "--workers" },
+	{ "n_dispatchers", "--rx-cores" },
+	{ "budget_pkts", "--budget" },
+	{ "hold_timeout_ns", "--hold-timeout" },
+	{ "state_period_ns", "--state-period" },
+};
 
 /* The option that sets a field of struct weir_config: `lane_size` is set by --lane-size. */
 static const char *
 option_of_field(const char *field, char *option, size_t option_bytes)
 {
-	if (strcmp(field, "n_workers") == 0)
-		return "--workers";
-	if (strcmp(field, "n_dispatchers") == 0)
-		return "--rx-cores";
+	for (size_t i = 0; i < sizeof(field_options) / sizeof(field_options[0]); i++) {
+		if (strcmp(field, field_options[i].field) == 0)
+			return field_options[i].option;
+	}
 	snprintf(option, option_bytes, "--%s", field);
 	for (char *c = option; *c; c++)
 		*c = *c == '_' ? '-' : *c;
 	return option;
 }
 
+/* Refuses what the pool refuses, in the words of the options: a class is a rule there. */
+static int
+error_refuse(const struct options *options, const struct weir_config_error *error)
+{
+	char field[128] = "";
+	char option[56];
+	uint32_t class;
+
+	if (sscanf(error->field, "classes[%" SCNu32 "].%47s", &class, field) == 2)
+		return options_refuse_rule(options, class + 1, "%s %s: allowed %s", field,
+			error->value, error->allowed);
+	if (strcmp(error->field, "fallback") == 0) {
+		snprintf(field, sizeof(field), "%s,%s", options->strategy, options->fallback);
+		return options_refuse("--strategy", field, "as FALLBACK %s", error->allowed);
+	}
+	return options_refuse(option_of_field(error->field, option, sizeof(option)), error->value,
+		"%s", error->allowed);
+}
+
 int
-pool_create_by_options(struct weir_pool **pool, const struct options *options)
+pool_options_check(const struct options *options)
 {
 	struct weir_config_error error;
 	struct weir_config config;
-	char option[56];
 
-	config_fill(&config, options);
+	config_fill(&config, options, options->rules ? weir_rules_classes(options->rules) : NULL);
+	return weir_config_check(&config, &error) < 0 ? error_refuse(options, &error) : 0;
+}
+
+int
+pool_create_by_options(struct weir_pool **pool, const struct options *options, uint8_t divert_port)
+{
+	struct weir_class classes[WEIR_RULES_MAX] = { 0 };
+	struct weir_config_error error;
+	struct weir_config config;
+
+	config_fill(&config, options, classes);
+	for (uint32_t i = 0; i < config.n_classes; i++) {
+		classes[i] = weir_rules_classes(options->rules)[i];
+		classes[i].divert_port = divert_port;
+	}
 	*pool = weir_pool_create(&config, &error);
 	if (*pool)
 		return 0;
 	if (errno == EINVAL)
-		return options_refuse(option_of_field(error.field, option, sizeof(option)),
-			error.value, "%s", error.allowed);
+		return error_refuse(options, &error);
 	fprintf(stderr, "weir: no memory for the lanes of %u workers\n", config.n_workers);
 	return -ENOMEM;
 }

@@ -12,7 +12,17 @@
  */
 #define HOLD_SIZE_PKTS 1024
 
-/* Creates the pool of workers. Returns 0, -EINVAL after a refusal, or -ENOMEM after a line. */
-int pool_create_by_options(struct weir_pool **pool, const struct options *options);
+/* How long a packet may wait, microseconds; 0: for ever. */
+uint64_t pool_options_hold_timeout(const struct options *options);
+
+/* Checks what the pool would refuse. Returns 0, or -EINVAL after a refusal. */
+int pool_options_check(const struct options *options);
+
+/*
+ * Creates the pool of workers; rules that say kernel send packets to port `divert_port`. Returns 0,
+ * -EINVAL after a refusal, or -ENOMEM after a line.
+ */
+int pool_create_by_options(
+	struct weir_pool **pool, const struct options *options, uint8_t divert_port);
 
 #endif

@@ -11,6 +11,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
+#include "option_values.h"
 #include "port.h"
 #include "topology.h"
 
@@ -102,9 +103,59 @@ ports_find(struct ports *ports)
 				"--vdev net_af_packet0,iface=eth0 or --vdev net_null0\n");
 		return -EINVAL;
 	}
-	for (uint32_t i = 0; i < ports->n; i++)
-		ports->port[i].pair = ports->port[topology_pair(i, ports->n)].id;
 	return 0;
+}
+
+/* The index of the port that a name or a number means; ports->n if it is none. */
+static uint32_t
+port_index(const struct ports *ports, const char *name)
+{
+	uint64_t number = UINT64_MAX;
+	uint16_t id;
+	uint32_t i = 0;
+
+	if (rte_eth_dev_get_port_by_name(name, &id) == 0)
+		number = id;
+	else
+		option_parse_number(name, &number);
+	while (i < ports->n && ports->port[i].id != number)
+		i++;
+	return i;
+}
+
+/* Moves the exception port behind the others. Returns 0, or -EINVAL after a refusal. */
+static int
+exception_choose(struct ports *ports, const char *name)
+{
+	const uint32_t index = name ? port_index(ports, name) : 0;
+	struct port chosen;
+
+	if (!name)
+		return 0;
+	if (index == ports->n || ports->n == 1)
+		return options_refuse("--exception-port", name,
+			"a port of EAL's besides at least one other, by its device's name or its "
+			"number: there are %u port(s)",
+			ports->n);
+	chosen = ports->port[index];
+	chosen.is_exception = true;
+	memmove(&ports->port[index], &ports->port[index + 1],
+		(ports->n - index - 1) * sizeof(chosen));
+	ports->port[ports->n - 1] = chosen;
+	ports->exception_id = (uint8_t)chosen.id;
+	return 0;
+}
+
+/* Pairs the ports but for the exception port, whose packets go to the first. */
+static void
+ports_pair(struct ports *ports)
+{
+	const uint32_t n = ports->n - ports->port[ports->n - 1].is_exception;
+
+	for (uint32_t i = 0; i < n; i++)
+		ports->port[i].pair = ports->port[topology_pair(i, n)].id;
+	if (n < ports->n)
+		ports->port[n].pair = ports->port[0].id;
 }
 
 /* What the options ask of the port, against what it has. */
@@ -247,6 +298,10 @@ ports_configure(struct ports *ports, const struct options *options)
 
 	*ports = (struct ports) { .stamp_offset = -1 };
 	rc = ports_find(ports);
+	if (rc == 0)
+		rc = exception_choose(ports, options->exception_port);
+	if (rc == 0)
+		ports_pair(ports);
 	for (uint32_t i = 0; i < ports->n && rc == 0; i++)
 		rc = port_configure(ports, &ports->port[i], options);
 	stamps_find(ports);

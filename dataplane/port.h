@@ -28,23 +28,26 @@ struct port {
 	int socket_id;	      /* SOCKET_ID_ANY if the device has none */
 	bool is_pcap;	      /* its rx stamps are microseconds since the epoch */
 	bool gives_hash;      /* its packets come with an RSS hash, and Weir is to use it */
+	bool is_exception;    /* where rules that say kernel send packets */
 	bool is_started;
 	const char *driver;
 	char name[RTE_ETH_NAME_MAX_LEN];
 };
 
 struct ports {
-	uint32_t n; /* port ids may have gaps; port[] has none */
+	uint32_t n; /* port ids may have gaps; port[] has none. The exception port is the last */
 	struct port port[RTE_MAX_ETHPORTS];
-	int stamp_offset;    /* dynamic mbuf field of arrival times; < 0: no driver has it */
-	uint64_t stamp_flag; /* in ol_flags: the field is set; 0: no driver has it */
+	uint8_t exception_id; /* id of the exception port; 0 if there is none */
+	int stamp_offset;     /* dynamic mbuf field of arrival times; < 0: no driver has it */
+	uint64_t stamp_flag;  /* in ol_flags: the field is set; 0: no driver has it */
 	uint8_t rss_key[PORT_RSS_KEY_BYTES]; /* drivers keep pointers to it */
 };
 
 /*
  * Finds all ports and configures their queues: options.rx_queues rx queues and a tx queue per rx
- * core. Returns 0; -EINVAL after a refusal; -errno after a line on stderr. In every case
- * ports_close undoes it. `ports` must stay where it is until then.
+ * core. The exception port is paired with none; what comes from it goes to the first port. Returns
+ * 0; -EINVAL after a refusal; -errno after a line on stderr. In every case ports_close undoes it.
+ * `ports` must stay where it is until then.
  */
 int ports_configure(struct ports *ports, const struct options *options);
 

@@ -18,6 +18,7 @@
 
 #include "app.h"
 #include "outputs.h"
+#include "pool_options.h"
 
 /* 15 digits are what a double surely keeps: 0.1 stays 0.1, ten days keep their nanoseconds. */
 #define REPORT_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
@@ -111,6 +112,53 @@ set_handlers(json_t *object, const struct options *options)
 	return json_object_set_new(object, "handlers", whole_or_null(handlers, failed));
 }
 
+static json_t *
+rule_object(const struct weir_rules *rules, uint32_t id, const uint64_t *matched)
+{
+	json_t *rule = json_object();
+	int failed = 0;
+
+	failed |= set_count(rule, "rule", id);
+	failed |= set_string(rule, "expression", weir_rules_expression(rules, id));
+	failed |= set_string(rule, "action", weir_rules_action(rules, id));
+	failed |= set_count(rule, "matched", matched[id]);
+	return whole_or_null(rule, failed);
+}
+
+static int
+set_rules(json_t *report, const struct weir_rules *rules, const struct status *status)
+{
+	json_t *list = json_array();
+	int failed = 0;
+
+	for (uint32_t id = 1; id <= status->n_rules; id++)
+		failed |= json_array_append_new(list, rule_object(rules, id, status->matched));
+	return json_object_set_new(report, "rules", whole_or_null(list, failed));
+}
+
+/* Packets by the rule that they matched; those that matched none come first. */
+static int
+set_matched(json_t *object, const uint64_t *matched, uint32_t n_rules)
+{
+	json_t *list = json_array();
+	int failed = 0;
+
+	for (uint32_t id = 0; n_rules > 0 && id <= n_rules; id++)
+		failed |= json_array_append_new(list, json_integer((json_int_t)matched[id]));
+	return json_object_set_new(object, "matched", whole_or_null(list, failed));
+}
+
+static int
+set_weights(json_t *object, const struct options *options)
+{
+	json_t *weights = json_array();
+	int failed = 0;
+
+	for (uint32_t i = 0; i < options->n_weights; i++)
+		failed |= json_array_append_new(weights, json_integer(options->weights[i]));
+	return json_object_set_new(object, "weights", whole_or_null(weights, failed));
+}
+
 /* What flows are told by. */
 static int
 set_flow_options(json_t *report, const struct options *options)
@@ -142,6 +190,12 @@ set_options(json_t *report, const struct options *options)
 
 	snprintf(seed, sizeof(seed), "%" PRIu64, options->seed);
 	failed |= set_string(report, "strategy", options->strategy);
+	failed |= json_object_set_new(report, "fallback",
+		options->fallback ? string_value(options->fallback) : json_null());
+	failed |= set_weights(report, options);
+	failed |= set_count(report, "budget", options->budget);
+	failed |= set_count(report, "hold_timeout_usec", pool_options_hold_timeout(options));
+	failed |= set_real(report, "state_period_s", (double)options->state_period_ns / 1e9);
 	failed |= set_string(report, "order", options->order);
 	failed |= set_count(report, "sticky_usec", options->sticky_usec);
 	failed |= set_string(report, "overflow", options->overflow);
@@ -216,6 +270,7 @@ rx_core_object(const struct status *status, uint32_t i)
 	failed |= set_count(object, "depth_visits", rx->depth_visits);
 	failed |= set_count(object, "line_reads", rx->line_reads);
 	failed |= set_count(object, "loops", rx->loops);
+	failed |= set_matched(object, rx->matched, status->n_rules);
 	return whole_or_null(object, failed);
 }
 
@@ -276,6 +331,8 @@ report_object(const struct app *app, const struct status *status)
 	failed |= set_options(report, &app->options);
 	failed |= set_ledger(report, status);
 	failed |= set_totals(report, app, status);
+	failed |= set_rules(report, app->options.rules, status);
+	failed |= set_matched(report, status->matched, status->n_rules);
 	failed |= set_list(report, "rx_cores", status, status->n_rx, rx_core_object);
 	failed |= set_list(report, "rx", status, status->n_queues, queue_object);
 	failed |= set_list(report, "workers", status, status->n_workers, worker_object);

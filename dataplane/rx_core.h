@@ -27,7 +27,8 @@ struct rx_queue {
 	CACHE_ALIGNED uint16_t port;
 	uint16_t queue;
 	bool gives_hash; /* the port's RSS hash tells the flow, where a packet has one */
-	bool stamps_us;	 /* net_pcap: the timestamp field holds microseconds since the epoch */
+	const struct weir_rules *rules; /* that its packets pass; NULL: none */
+	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
 	struct counter received;
 };
 
@@ -53,6 +54,7 @@ struct rx_tally {
 	struct counter flow[WEIR_FLOW_REASON_COUNT];	   /* packets by how their flow was found */
 	struct counter group_all[WEIR_BUCKET_GROUPS];	   /* packets by group of buckets */
 	struct counter group_fallback[WEIR_BUCKET_GROUPS]; /* of these, without ports */
+	struct counter matched[WEIR_CLASSES_MAX]; /* packets by class, of those that pass rules */
 };
 
 static_assert(RTE_MAX_ETHPORTS <= 32, "rx_core.tx_ports has a bit for every port");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rx core's loop: receive → classify → dispatch (which harvests first) → flush. Control reaches
- * it through the mailbox only.
+ * The rx core's loop: receive → classify (flow, rule) → dispatch (which harvests first) → flush.
+ * Control reaches it through the mailbox only.
  */
 #include "rx_core.h"
 
@@ -14,9 +14,12 @@
 /* Packets ahead of the one being parsed whose first line is fetched. */
 #define CLASSIFY_PREFETCH_PKTS 4
 
-/* Wall-clock arrival time of what is received now: one reading of the TSC per burst. */
+/*
+ * Wall-clock time by one reading of the TSC per loop: the arrival of what was received, and, as it
+ * never steps back, the dispatcher's clock.
+ */
 static uint64_t
-burst_time_ns(const struct rx_core *rx_core)
+loop_time_ns(const struct rx_core *rx_core)
 {
 	const uint64_t cycles = rte_rdtsc() - rx_core->epoch_tsc;
 
@@ -70,17 +73,26 @@ packet_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t 
 	rx_core->data[i] = rte_pktmbuf_mtod(packet, void *);
 }
 
+/* Which rule each packet matches. Only called where there are rules: without, it costs nothing. */
 static void
-burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n)
+burst_match(struct rx_core *rx_core, const struct weir_rules *rules, uint32_t n)
 {
-	const uint64_t now_ns = burst_time_ns(rx_core);
+	weir_rules_classify(rules, rx_core->data, rx_core->meta, n);
+	for (uint32_t i = 0; i < n; i++)
+		counter_add(&rx_core->tally.matched[rx_core->meta[i].class_id], 1);
+}
 
+static void
+burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n, uint64_t now_ns)
+{
 	for (uint32_t i = 0; i < n; i++) {
 		if (i + CLASSIFY_PREFETCH_PKTS < n)
 			prefetch_read(rte_pktmbuf_mtod(
 				rx_core->rx_packets[i + CLASSIFY_PREFETCH_PKTS], const void *));
 		packet_classify(rx_core, queue, i, now_ns);
 	}
+	if (queue->rules)
+		burst_match(rx_core, queue->rules, n);
 }
 
 /* A chain that workers can walk, or NULL: dropped and counted. */
@@ -172,6 +184,7 @@ queue_serve(struct rx_core *rx_core)
 {
 	struct rx_queue *queue = &rx_core->queues[rx_core->next_queue];
 	const uint32_t allowed = packets_allowed(rx_core);
+	uint64_t now_ns;
 	uint32_t n = 0;
 
 	if (++rx_core->next_queue == rx_core->n_queues)
@@ -179,13 +192,23 @@ queue_serve(struct rx_core *rx_core)
 	if (allowed > 0)
 		n = rte_eth_rx_burst(
 			queue->port, queue->queue, rx_core->rx_packets, (uint16_t)allowed);
+	now_ns = loop_time_ns(rx_core);
+	weir_time_set(rx_core->dispatcher, now_ns);
 	if (n > 0) {
 		burst_count(rx_core, queue, n);
 		n = burst_link_chains(rx_core, n);
-		burst_classify(rx_core, queue, n);
+		burst_classify(rx_core, queue, n, now_ns);
 	}
 	burst_dispatch(rx_core, n);
 	return n;
+}
+
+/* A loop that receives nothing. */
+static void
+loop_harvest(struct rx_core *rx_core)
+{
+	weir_time_set(rx_core->dispatcher, loop_time_ns(rx_core));
+	weir_harvest(rx_core->dispatcher);
 }
 
 static void
@@ -208,7 +231,7 @@ rx_loop_run(void *argument)
 		if (likely(command == LOOP_RUN) && weir_accepts(rx_core->dispatcher))
 			received = queue_serve(rx_core);
 		else
-			weir_harvest(rx_core->dispatcher);
+			loop_harvest(rx_core);
 		rx_core_flush(rx_core);
 		counter_add(&rx_core->tally.loops, 1);
 		if (command == LOOP_DRAIN)

@@ -86,6 +86,10 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 		.line_reads = counters.line_reads,
 		.loops = counter_read(&tally->loops),
 	};
+	for (unsigned int i = 0; i < WEIR_CLASSES_MAX; i++) {
+		out->matched[i] = counter_read(&tally->matched[i]);
+		status->matched[i] += out->matched[i];
+	}
 	status->rejected += out->rejected;
 	status->routed += out->routed;
 	status->moves += counters.moves;
@@ -200,6 +204,7 @@ status_collect(const struct app *app, struct status *status)
 		.time_ns = clock_read_ns(CLOCK_MONOTONIC) - app->start_ns,
 		.time_cycles = rte_rdtsc() - app->start_cycles,
 		.at_rest = app->at_rest,
+		.n_rules = app->options.rules ? weir_rules_count(app->options.rules) : 0,
 		.queue = queue,
 	};
 	rx_cores_collect(app, status);

@@ -36,6 +36,7 @@ struct status_rx {
 	uint64_t depth_visits;
 	uint64_t line_reads;
 	uint64_t loops;
+	uint64_t matched[WEIR_CLASSES_MAX];
 	uint64_t missed; /* over its queues */
 };
 
@@ -76,8 +77,10 @@ struct status {
 	uint64_t line_reads;
 	uint64_t missed;
 	uint64_t flow[WEIR_FLOW_REASON_COUNT];
-	struct weir_bucket_use use; /* of flow buckets */
-	struct status_skew skew;    /* the last window that control has judged */
+	uint64_t matched[WEIR_CLASSES_MAX]; /* packets by the rule that they matched; 0: none */
+	struct weir_bucket_use use;	    /* of flow buckets */
+	struct status_skew skew;	    /* the last window that control has judged */
+	uint32_t n_rules;
 	uint32_t n_queues;
 	uint32_t n_rx;
 	uint32_t n_workers;

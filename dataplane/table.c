@@ -348,6 +348,20 @@ print_dropped(const struct table *table)
 	}
 }
 
+/* What each rule has matched, however little: a rule that never matches is worth knowing. */
+static void
+print_rules(const struct table *table, const struct weir_rules *rules)
+{
+	const uint64_t *matched = table->now->matched;
+	const uint32_t n = weir_rules_count(rules);
+
+	for (uint32_t id = 1; id <= n; id++)
+		fprintf(table->out, "%7s %2u%14s  %.40s => %.28s\n", id == 1 ? "rule" : "", id,
+			number_count(matched[id]).text, weir_rules_expression(rules, id),
+			weir_rules_action(rules, id));
+	print_fact(table, "", matched[0], "matched no rule", NULL);
+}
+
 /* Packets whose flow was not found by ports, which share a worker with others more often. */
 static void
 print_flow(const struct table *table)
@@ -380,6 +394,8 @@ print_facts(const struct table *table, const struct app *app)
 		print_fact(table, "rejected", now->rejected,
 			"times that a full lane made a packet wait", NULL);
 	print_dropped(table);
+	if (app->options.rules)
+		print_rules(table, app->options.rules);
 	print_flow(table);
 	if (now->moves)
 		print_fact(table, "moved", now->moves, "times that a flow went to another worker",

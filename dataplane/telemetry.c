@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DPDK telemetry: /weir/info, /weir/workers, /weir/worker,ID and /weir/rx (docs/report.md). Names
+ * DPDK telemetry: /weir/info, /weir/workers, /weir/worker,ID, /weir/rules and /weir/rx
+ * (docs/report.md). Names
  * and meanings are those of the report. Values are text, int or u64: DPDK 22.11 knows no others.
  */
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_telemetry.h>
@@ -16,6 +18,9 @@
 #include "app.h"
 #include "option_values.h"
 #include "outputs.h"
+
+/* Of 63 rules, both texts fit a reply. */
+#define RULE_TEXT_BYTES 64
 
 /* Fills the reply to a command. Returns 0; or -errno, which DPDK sends as null. */
 typedef int (*answer_fn)(const struct app *app, const struct status *status, const char *parameters,
@@ -238,6 +243,46 @@ answer_rx(const struct app *app, const struct status *status, const char *parame
 	return 0;
 }
 
+/* Texts may be longer than all of a reply: the report has them whole. */
+static void
+add_text(struct rte_tel_data *reply, const char *key, const char *text)
+{
+	char cut[RULE_TEXT_BYTES];
+
+	if (snprintf(cut, sizeof(cut), "%s", text) >= (int)sizeof(cut))
+		memcpy(&cut[sizeof(cut) - sizeof("...")], "...", sizeof("..."));
+	rte_tel_data_add_dict_string(reply, key, cut);
+}
+
+/* {"0": {...}, "1": {...}} by the rule's number; 0 is of what matched none. */
+static int
+answer_rules(const struct app *app, const struct status *status, const char *parameters,
+	struct rte_tel_data *reply)
+{
+	const struct weir_rules *rules = app->options.rules;
+	const uint32_t n = rules ? status->n_rules + 1 : 0;
+	struct rte_tel_data *entries[WEIR_CLASSES_MAX];
+	const int result = containers_allocate(entries, n);
+
+	(void)parameters;
+	if (result < 0)
+		return result;
+	rte_tel_data_start_dict(reply);
+	for (uint32_t id = 0; id < n; id++) {
+		char key[sizeof("4294967295")];
+
+		snprintf(key, sizeof(key), "%" PRIu32, id);
+		rte_tel_data_start_dict(entries[id]);
+		if (id > 0) {
+			add_text(entries[id], "expression", weir_rules_expression(rules, id));
+			add_text(entries[id], "action", weir_rules_action(rules, id));
+		}
+		rte_tel_data_add_dict_u64(entries[id], "matched", status->matched[id]);
+		rte_tel_data_add_dict_container(reply, key, entries[id], 0);
+	}
+	return 0;
+}
+
 /* ---- commands ---- */
 
 static int
@@ -268,6 +313,13 @@ command_rx(const char *command, const char *parameters, struct rte_tel_data *rep
 	return command_answer(answer_rx, parameters, reply);
 }
 
+static int
+command_rules(const char *command, const char *parameters, struct rte_tel_data *reply)
+{
+	(void)command;
+	return command_answer(answer_rules, parameters, reply);
+}
+
 static const struct {
 	const char *path;
 	telemetry_cb callback;
@@ -276,6 +328,8 @@ static const struct {
 	{ "/weir/info", command_info, "What Weir runs with, its ledger and totals. No parameters" },
 	{ "/weir/workers", command_workers, "Ids of the workers. No parameters" },
 	{ "/weir/worker", command_worker, "What one worker has done. Parameters: worker id" },
+	{ "/weir/rules", command_rules,
+		"Rules and the packets that matched each, by its number. No parameters" },
 	{ "/weir/rx", command_rx, "What each rx core has done, by its number. No parameters" },
 };
 

@@ -11,6 +11,7 @@ census_arrival(struct census *census, struct flow *flow, const struct weir_meta 
 	census->last_ns = meta->time_ns;
 	census->bytes += meta->length;
 	census->reason[meta->flow_reason]++;
+	census->matched[meta->class_id]++;
 	census->use.all[group]++;
 	census->use.fallback[group] += meta->flow_reason != WEIR_FLOW_PORTS;
 	flow->packets++;

@@ -28,6 +28,7 @@ struct census {
 	uint64_t refused;
 	uint64_t dropped[WEIR_REASON_COUNT];
 	uint64_t reason[WEIR_FLOW_REASON_COUNT];
+	uint64_t matched[WEIR_CLASSES_MAX]; /* by the rule's number; 0: none */
 	struct weir_bucket_use use;
 	struct census_worker worker[WEIR_WORKERS_MAX];
 };

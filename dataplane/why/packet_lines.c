@@ -72,6 +72,17 @@ flow_print(FILE *out, const struct weir_flow_key *key)
 	fputc('\n', out);
 }
 
+/* The rule that the packet matched, and what that does with it. */
+static void
+rule_print(FILE *out, const struct weir_rules *rules, uint32_t class_id)
+{
+	if (class_id == 0)
+		fprintf(out, "%sno rule\n", INDENT);
+	else
+		fprintf(out, "%srule %u: %s => %s\n", INDENT, class_id,
+			weir_rules_expression(rules, class_id), weir_rules_action(rules, class_id));
+}
+
 static void
 route_print(FILE *out, const struct weir_explanation *why)
 {
@@ -161,6 +172,8 @@ packet_lines_print(FILE *out, const struct packet_story *story)
 
 	layers_print(out, story->trace, used > 0 ? (size_t)used : 0);
 	flow_print(out, &story->trace->key);
+	if (story->rules)
+		rule_print(out, story->rules, meta->class_id);
 	fprintf(out, "%sbucket %u, hash %016" PRIx64 "; ", INDENT, meta->bucket, meta->hash);
 	route_print(out, &story->outcome->why);
 	depths_print(out, &story->outcome->why);

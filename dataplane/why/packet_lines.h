@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The three lines of one packet: layers, flow, decision. */
+/* The lines of one packet: layers, flow, rule if there are any, decision. */
 #ifndef WEIR_WHY_PACKET_LINES_H
 #define WEIR_WHY_PACKET_LINES_H
 
@@ -13,6 +13,7 @@ struct packet_story {
 	uint64_t time_ns; /* since the first packet; of one from before it, 0 */
 	const struct weir_meta *meta;
 	const struct weir_flow_trace *trace;
+	const struct weir_rules *rules; /* NULL: none */
 	const struct replay_outcome *outcome;
 };
 

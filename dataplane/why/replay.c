@@ -78,6 +78,8 @@ clock_set(struct replay *replay, uint64_t now_ns)
 {
 	if (now_ns > replay->now_ns)
 		replay->now_ns = now_ns;
+	/* Of a capture's beginning at 0, too: the dispatcher's clock is never 0. */
+	weir_time_set(replay->dispatcher, replay->now_ns + 1);
 	for (uint32_t i = 0; i < replay->n_workers; i++)
 		worker_advance(replay, &replay->workers[i]);
 	weir_harvest(replay->dispatcher);
@@ -184,7 +186,7 @@ replay_create(struct replay **replay, const struct options *options, replay_fini
 		.service_ns = options->service_ns,
 		.n_workers = options->workers,
 	};
-	rc = pool_create_by_options(&(*replay)->pool, options);
+	rc = pool_create_by_options(&(*replay)->pool, options, 0);
 	return rc < 0 ? rc : replay_fill(*replay);
 }
 

@@ -49,6 +49,21 @@ decisions_print(FILE *out, const struct census *census, uint64_t moves)
 }
 
 static void
+rules_print(FILE *out, const struct options *options, const struct census *census)
+{
+	const uint32_t n = options->rules ? weir_rules_count(options->rules) : 0;
+
+	for (uint32_t id = 1; id <= n; id++)
+		fprintf(out, "rule %-7u %" PRIu64 " (%.1f %%) %s => %s\n", id, census->matched[id],
+			percent(census->matched[id], census->packets),
+			weir_rules_expression(options->rules, id),
+			weir_rules_action(options->rules, id));
+	if (n > 0)
+		fprintf(out, "no rule      %" PRIu64 " (%.1f %%)\n", census->matched[0],
+			percent(census->matched[0], census->packets));
+}
+
+static void
 flows_print(FILE *out, const struct census *census, const struct census_sums *sums)
 {
 	const uint32_t n = census->flows.n_flows;
@@ -193,6 +208,7 @@ summary_print(FILE *out, const struct options *options, const struct census *cen
 	cause = cause_find(census, sums);
 	totals_print(out, census);
 	decisions_print(out, census, moves);
+	rules_print(out, options, census);
 	flows_print(out, census, sums);
 	fallbacks_print(out, census);
 	balance_print(out, census);

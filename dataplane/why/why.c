@@ -53,11 +53,21 @@ story_print(const struct why *why, const struct weir_meta *meta)
 				.time_ns = meta->time_ns > first_ns ? meta->time_ns - first_ns : 0,
 				.meta = meta,
 				.trace = &why->trace,
+				.rules = why->options.rules,
 				.outcome = &why->outcome,
 			});
 }
 
-/* One packet: parse → hash → flow → dispatch → tell. Returns 0 or -ENOMEM after a line. */
+/* Which rule the packet matches, as an rx core finds it. */
+static void
+rule_match(struct why *why, const struct capture_packet *packet, struct weir_meta *meta)
+{
+	void *data = (void *)(uintptr_t)packet->data;
+
+	weir_rules_classify(why->options.rules, &data, meta, 1);
+}
+
+/* One packet: parse → hash → flow → rule → dispatch → tell. Returns 0 or -ENOMEM after a line. */
 static int
 packet_explain(struct why *why, const struct capture_packet *packet)
 {
@@ -72,6 +82,8 @@ packet_explain(struct why *why, const struct capture_packet *packet)
 	if (!flow)
 		return memory_lack();
 	meta = packet_meta(packet, &why->trace.key, hash);
+	if (why->options.rules)
+		rule_match(why, packet, &meta);
 	census_arrival(&why->census, flow, &meta);
 	replay_packet(why->replay, flow, &meta, &why->outcome);
 	census_outcome(&why->census, flow, &why->outcome);
@@ -104,13 +116,16 @@ intro_print(const struct options *options)
 {
 	const uint64_t *key = options->flow.hash_key.word;
 
-	printf("%u worker%s, strategy %s, order %s, overflow %s, service %" PRIu64
+	printf("%u worker%s, strategy %s%s%s, order %s, overflow %s, service %" PRIu64
 	       " ns, seed %" PRIu64 ",\nhash key ",
 		options->workers, options->workers == 1 ? "" : "s", options->strategy,
+		options->fallback ? "," : "", options->fallback ? options->fallback : "",
 		options->order, options->overflow, options->service_ns, options->seed);
 	for (unsigned int i = 0; i < WEIR_HASH_KEY_BYTES; i++)
 		printf("%02x", (unsigned int)(key[i / 8] >> (8 * (i % 8)) & 0xff));
-	printf("\n\n");
+	printf("\n");
+	strategies_print(&options->strategies, stdout);
+	printf("\n");
 }
 
 static int
@@ -123,8 +138,8 @@ why_start(struct why *why)
 		return rc;
 	why->census.n_workers = options->workers;
 	why->census.flows.n_workers = options->workers;
-	why->census.owns_flows =
-		weir_strategy_find(options->strategy)->flags & WEIR_STRATEGY_OWNS_FLOWS;
+	why->census.owns_flows = strategies_find(&options->strategies, options->strategy)->flags &
+				 WEIR_STRATEGY_OWNS_FLOWS;
 	return replay_create(&why->replay, options, census_finish, &why->census);
 }
 
@@ -153,6 +168,7 @@ why_end(struct why *why)
 	replay_destroy(why->replay);
 	flow_table_fini(&why->census.flows);
 	capture_close(&why->capture);
+	options_free(&why->options);
 	free(why);
 }
 
@@ -173,11 +189,13 @@ why_main(int argc, char **argv)
 {
 	struct why *why = calloc(1, sizeof(*why));
 	enum exit_status status = EXIT_STATUS_OK;
+	int rc;
 
 	if (!why)
 		return EXIT_STATUS_FAILED;
-	if (options_parse_why(&why->options, argc, argv) < 0)
-		status = EXIT_STATUS_REFUSED;
+	rc = options_parse_why(&why->options, argc, argv);
+	if (rc < 0)
+		status = rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
 	else if (why->options.help)
 		options_print_why_usage(stdout);
 	else

@@ -63,6 +63,19 @@ done <<'TABLE'
 --flow-ports vxlan
 --flow-ports vxlan=4790
 --order none --sticky 100
+--strategy first,
+--strategy shallowest,first
+--weights 0,1,1,1
+--weights 1,1,1,101
+--weights 1,1
+--budget 513
+--budget -1
+--hold-timeout 5
+--hold-timeout x
+--state-period -1
+--exception-port net_pcap0
+--config /absent
+--config /tmp
 --order sorted
 --overflow drop
 --overflow drop-head
@@ -123,6 +136,28 @@ refused --handler "$WORK/absent/w" allowed --handler "pcap:$WORK/absent/w"
 refused --handler /proc/w allowed --handler pcap:/proc/w
 refused --chunk 8 allowed --strategy rendezvous --chunk 8
 
+# ---- rules and files of options ----
+refused --rule 'column 5' 'syntax error' --rule 'udp prot 53 => drop'
+refused --rule 'column 6' "unknown port 'nosuch'" --rule 'port nosuch => drop'
+refused --rule 'number 2' 'allowed drop' --rule 'udp => drop' --rule 'tcp => drap'
+refused --rule 'drop retry:2' 'no other word' --rule 'udp => drop retry:2'
+refused --rule kernel '--exception-port' --rule 'udp => kernel'
+refused --exception-port nowhere allowed --exception-port nowhere --rule 'udp => kernel'
+# A port has nobody to send to if it is the only one.
+refused --exception-port net_pcap0 'besides at least one other' --exception-port net_pcap0 \
+	--rule 'udp => kernel'
+rules=()
+for _ in {1..64}; do
+	rules+=(--rule 'udp => drop')
+done
+refused --rule 'udp => drop' 'at most 63' "${rules[@]}"
+printf '[weir]\nworkers = 0\n' >"$WORK/range.ini"
+refused "$WORK/range.ini:2" 'workers 0' allowed --config "$WORK/range.ini"
+printf '[weir]\n\nwrkers = 4\n' >"$WORK/key.ini"
+refused "$WORK/key.ini:3" wrkers 'did you mean workers' --config "$WORK/key.ini"
+printf '[rules]\nrule = %0300d\n' 0 >"$WORK/long.ini"
+refused "$WORK/long.ini:2" 'at most' 'bytes a line' --config "$WORK/long.ini"
+
 # Memory that lanes and buffers do not fit into.
 weir_run memory --vdev net_null0 -- --workers 256 --lane-size 65535 --packets 1
 refused_line --workers --lane-size " MB"
@@ -152,10 +187,12 @@ for help in "--help" "-- --help"; do
 	for option in --rx-cores --rx-queues --workers --worker-cpus --strategy --order --overflow \
 		--lane-size --burst --chunk --handler --depth-mode --seed --hash-key --flow-depth \
 		--flow-nesting --flow-ports --mbuf-size --stats-period --duration --packets --exit-idle --drain-timeout --report --quiet \
+		--rule --weights --budget --hold-timeout --state-period --exception-port --config \
 		--help --version; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$option"
 	done
-	for name in shallowest round-robin rendezvous drop-new reject forward swap-mac pcap:DIR; do
+	for name in shallowest round-robin rendezvous drop-new reject forward swap-mac pcap:DIR \
+		kernel police:PPS discard-later; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$name"
 	done
 done

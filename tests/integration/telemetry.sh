@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 
 # shellcheck disable=SC2054 # the commas belong to the questions
-GOOD=(/ /weir/info /weir/workers /weir/worker,0 /weir/worker,1 /weir/worker,2 /weir/rx)
+GOOD=(/ /weir/info /weir/workers /weir/worker,0 /weir/worker,1 /weir/worker,2 /weir/rules /weir/rx)
 # No such worker, or no number at all, or no such command.
 # shellcheck disable=SC2054
 BAD=(/weir/worker /weir/worker,3 /weir/worker,256 /weir/worker,65536 /weir/worker,4294967296
@@ -35,7 +35,7 @@ report_check_ledger run
 # a(QUESTION): the value that the answer has under the question's own name.
 a='(lambda q: r["answer"][q][q.partition(",")[0]])'
 report_check asked \
-	"all(c in $a('/') for c in ['/weir/info', '/weir/workers', '/weir/worker', '/weir/rx'])" \
+	"all(c in $a('/') for c in ['/weir/info', '/weir/workers', '/weir/worker', '/weir/rules', '/weir/rx'])" \
 	"$a('/weir/info')['strategy'] == 'round-robin'" \
 	"$a('/weir/info')['overflow'] == 'drop-new'" \
 	"$a('/weir/info')['version'] != ''" \

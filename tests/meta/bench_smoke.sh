@@ -49,6 +49,7 @@ bench_run lane
 bench_run dispatch
 bench_run parse
 bench_run owners
+bench_run rules
 bench_run dispatch --cpus "$cpu,$cpu"
 grep -q 'MEAN NOTHING' "$WORK/table" || fail "figures of a shared CPU are not marked"
 
@@ -101,6 +102,7 @@ def report_read(command, keys, subjects):
 
 
 report_read("parse", CASE, FRAMES)
+report_read("rules", CASE, {"0 rules", "1 rule", "8 rules", "63 rules"})
 report_read("lane", CASE | DRAINED, LANES)
 for case in report_read("dispatch", CASE | DRAINED | COUNTS, STRATEGIES):
     if case["subject"] == "shallowest" and case["chunk"] == 1:
@@ -145,4 +147,4 @@ bench_refuses '--subject nobody shallowest, rendezvous' dispatch --subject nobod
 bench_refuses '--json /nonexistent/x' dispatch --json /nonexistent/x
 bench_refuses '--wrokers' dispatch --wrokers 4
 "$WEIR_BENCH" --help | grep -q -- '--rounds N' || fail "--help does not list --rounds"
-echo "lane, dispatch, parse and owners run and balance; 16 bad command lines are refused"
+echo "lane, dispatch, parse, owners and rules run and balance; 16 bad command lines are refused"

@@ -13,6 +13,9 @@ parsed_words(struct parsed *parsed)
 	stderr_capture_start(&capture);
 	parsed->rc = options_parse(&parsed->options, parsed->argc, parsed->argv);
 	stderr_capture_end(&capture, parsed->output, sizeof(parsed->output));
+	/* Those that were accepted with rules or a file are the test's to free. */
+	if (parsed->rc < 0)
+		options_free(&parsed->options);
 }
 
 /* Parses a line whose words are separated by single blanks. */

@@ -131,6 +131,26 @@ the_ports_hash_is_used_only_where_that_was_asked_for(void **state)
 	assert_int_equal(meta.flow_reason, WEIR_FLOW_NOT_IP);
 }
 
+static void
+packets_get_the_class_of_the_rule_that_they_match(void **state)
+{
+	static const char *const texts[] = { "ip6 => drop", "len = 60 => last" };
+	struct weir_rules *rules = weir_rules_create(texts, 2, NULL, 0, NULL);
+	const struct counter *matched = loop.rx_core->tally.matched;
+
+	(void)state;
+	assert_non_null(rules);
+	assert_int_equal(packet_pass(false, 0).class_id, 0);
+	assert_int_equal(counter_read(&matched[0]), 0);
+	loop.queue.rules = rules;
+	assert_int_equal(packet_pass(false, 0).class_id, 2);
+	loop.queue.rules = NULL;
+	assert_int_equal(counter_read(&matched[0]), 0);
+	assert_int_equal(counter_read(&matched[1]), 0);
+	assert_int_equal(counter_read(&matched[2]), 1);
+	weir_rules_destroy(rules);
+}
+
 /* With a symmetric key the two halves of a hash are the same: the buckets must spread anyhow. */
 static void
 hashes_that_repeat_16_bits_spread_over_the_buckets(void **state)
@@ -263,6 +283,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_loop_hashes_what_comes_without_a_hash),
 		cmocka_unit_test(the_ports_hash_is_used_only_where_that_was_asked_for),
+		cmocka_unit_test(packets_get_the_class_of_the_rule_that_they_match),
 		cmocka_unit_test(hashes_that_repeat_16_bits_spread_over_the_buckets),
 		cmocka_unit_test(m4_mbufs_of_evicted_packets_are_freed_and_the_ledger_balances),
 	};

@@ -79,5 +79,6 @@ extern const struct bench_command command_dispatch;
 extern const struct bench_command command_order;
 extern const struct bench_command command_owners;
 extern const struct bench_command command_parse;
+extern const struct bench_command command_rules;
 
 #endif

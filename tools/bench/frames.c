@@ -329,6 +329,16 @@ frame_kind_at(uint32_t index)
 	return index < N_KINDS ? &kinds[index] : NULL;
 }
 
+const struct frame_kind *
+frame_kind_find(const char *name)
+{
+	for (uint32_t i = 0; i < N_KINDS; i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	}
+	return NULL;
+}
+
 void
 frames_write(struct frames *frames, const struct frame_kind *kind, uint64_t seed)
 {

@@ -27,6 +27,9 @@ struct frame_kind {
 /* The kind at `index`, in the order of the table; NULL past the end. */
 const struct frame_kind *frame_kind_at(uint32_t index);
 
+/* The kind of this name; NULL if there is none. */
+const struct frame_kind *frame_kind_find(const char *name);
+
 /* Writes the frames of `kind`; the same seed writes the same ones. */
 void frames_write(struct frames *frames, const struct frame_kind *kind, uint64_t seed);
 

@@ -25,6 +25,7 @@ static const struct bench_command *const commands[] = {
 	&command_order,
 	&command_owners,
 	&command_parse,
+	&command_rules,
 };
 
 #define NAMES_BYTES 512

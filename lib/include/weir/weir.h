@@ -18,8 +18,10 @@
 #include <weir/lane.h>
 #include <weir/overflow.h>
 #include <weir/packet.h>
+#include <weir/plugin.h>
 #include <weir/polarisation.h>
 #include <weir/pool.h>
+#include <weir/rule.h>
 #include <weir/stats.h>
 #include <weir/strategy.h>
 #include <weir/why.h>

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the members of a strategy may say, each by itself and together. */
+#include <errno.h>
+#include <string.h>
+
+#include <weir/plugin.h>
+#include <weir/stats.h>
+
+#include "child.h"
+#include "trial.h"
+
+#define NAME_LENGTH_MAX 63
+#define HELP_LENGTH_MAX 80
+
+#define FLAGS_KNOWN                                                                             \
+	(WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_META |      \
+		WEIR_STRATEGY_ALL_TARGETS | WEIR_STRATEGY_SHARDS | WEIR_STRATEGY_READS_WEIGHT | \
+		WEIR_STRATEGY_READS_CLASS_DEPTH | WEIR_STRATEGY_CLAIMS | WEIR_STRATEGY_FINDS_NONE)
+
+static int
+texts_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
+{
+	const char *name = strategy->name;
+	const char *help = strategy->help;
+
+	if (!name || !help)
+		return reason_set(reason, n_bytes, EINVAL, "has no %s", name ? "help" : "name");
+	if (!name[0] || strlen(name) > NAME_LENGTH_MAX ||
+		name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+		return reason_set(reason, n_bytes, EINVAL,
+			"its name '%.*s' is not of lower case letters, digits and hyphens",
+			NAME_LENGTH_MAX, name);
+	for (size_t i = 0; help[i]; i++) {
+		if ((unsigned char)help[i] < 0x20 || i >= HELP_LENGTH_MAX)
+			return reason_set(reason, n_bytes, EINVAL,
+				"its help is not one line of at most %d bytes", HELP_LENGTH_MAX);
+	}
+	return help[0] ? 0 : reason_set(reason, n_bytes, EINVAL, "its help is empty");
+}
+
+static int
+flags_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
+{
+	const uint32_t flags = strategy->flags;
+
+	if (flags & ~FLAGS_KNOWN)
+		return reason_set(reason, n_bytes, EINVAL, "its flags have unknown bits: 0x%x",
+			flags & ~FLAGS_KNOWN);
+	if ((flags & WEIR_STRATEGY_SHARDS) && !(flags & WEIR_STRATEGY_ALL_TARGETS))
+		return reason_set(reason, n_bytes, EINVAL, "has SHARDS without ALL_TARGETS");
+	if ((flags & WEIR_STRATEGY_FINDS_NONE) && strategy->none_reason == 0)
+		return reason_set(reason, n_bytes, EINVAL, "has FINDS_NONE, but no none_reason");
+	if (strategy->none_reason >= WEIR_REASON_COUNT)
+		return reason_set(reason, n_bytes, EINVAL, "its none_reason %u is no reason",
+			strategy->none_reason);
+	return 0;
+}
+
+static int
+callbacks_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
+{
+	const bool all_targets = strategy->flags & WEIR_STRATEGY_ALL_TARGETS;
+
+	if (all_targets && strategy->pick_burst)
+		return reason_set(reason, n_bytes, EINVAL, "has ALL_TARGETS and pick_burst");
+	if (!all_targets && !strategy->pick_burst)
+		return reason_set(reason, n_bytes, EINVAL, "has no pick_burst");
+	if (!strategy->prepare != !strategy->release)
+		return reason_set(reason, n_bytes, EINVAL, "has %s without %s",
+			strategy->prepare ? "prepare" : "release",
+			strategy->prepare ? "release" : "prepare");
+	if (all_targets && strategy->withdraw_picks)
+		return reason_set(reason, n_bytes, EINVAL, "has ALL_TARGETS and withdraw_picks");
+	if (strategy->state_bytes > WEIR_STRATEGY_STATE_BYTES_MAX)
+		return reason_set(reason, n_bytes, EINVAL,
+			"asks for %zu bytes of state, at most %u", strategy->state_bytes,
+			WEIR_STRATEGY_STATE_BYTES_MAX);
+	return 0;
+}
+
+int
+strategy_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
+{
+	int rc = texts_check(strategy, reason, n_bytes);
+
+	if (rc == 0)
+		rc = flags_check(strategy, reason, n_bytes);
+	return rc < 0 ? rc : callbacks_check(strategy, reason, n_bytes);
+}
