@@ -25,6 +25,7 @@ struct app {
 	struct topology topology;
 	struct ports ports;
 	struct rte_mempool *mbuf_pool;
+	struct rte_mempool *clone_pool; /* NULL: no clones are made */
 	struct weir_pool *pool;
 	uint32_t n_rx_cores;
 	struct rx_core *rx_cores[WEIR_DISPATCHERS_MAX];

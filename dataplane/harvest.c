@@ -37,13 +37,29 @@ packet_resize(struct rte_mbuf *packet, uint32_t length)
 	return rte_pktmbuf_append(packet, (uint16_t)(length - packet->pkt_len)) != NULL;
 }
 
+/*
+ * Whether the verdict takes in bytes before or behind the packet. With clones these are another
+ * worker's as well, and no handler writes: what would be sent is not what anyone wrote there.
+ */
+static bool
+verdict_grows(const struct rte_mbuf *packet, const struct weir_verdict *verdict)
+{
+	return verdict->data_offset < 0 ||
+	       (uint64_t)verdict->data_offset + verdict->length > packet->pkt_len;
+}
+
 /* Gives the packet the shape that its verdict names. Verdicts are not trusted: all is checked. */
 static inline bool
-verdict_apply(struct rte_mbuf *packet, const struct weir_verdict *verdict)
+verdict_apply(
+	const struct rx_core *rx_core, struct rte_mbuf *packet, const struct weir_verdict *verdict)
 {
-	if (unlikely(verdict->data_offset != 0) && !packet_move_start(packet, verdict->data_offset))
+	if (likely(verdict->data_offset == 0 && verdict->length == packet->pkt_len))
+		return true;
+	if (rx_core->clone_pool && verdict_grows(packet, verdict))
 		return false;
-	return likely(verdict->length == packet->pkt_len) || packet_resize(packet, verdict->length);
+	if (verdict->data_offset != 0 && !packet_move_start(packet, verdict->data_offset))
+		return false;
+	return verdict->length == packet->pkt_len || packet_resize(packet, verdict->length);
 }
 
 static inline bool
@@ -79,7 +95,8 @@ packet_transmit(
 {
 	struct tx_fifo *fifo;
 
-	if (unlikely(!port_allowed(rx_core, verdict->target) || !verdict_apply(packet, verdict))) {
+	if (unlikely(!port_allowed(rx_core, verdict->target) ||
+		     !verdict_apply(rx_core, packet, verdict))) {
 		packets_drop(&packet, 1, &rx_core->tally.bad_verdict);
 		return;
 	}

@@ -173,6 +173,7 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 		.tx_queue = (uint16_t)id,
 		.flow = app->options.flow,
 		.mbuf_pool = app->mbuf_pool,
+		.clone_pool = app->clone_pool,
 		.stamp_offset = app->ports.stamp_offset,
 		.stamp_flag = app->ports.stamp_flag,
 		.packets_max = app->options.packets,
@@ -198,6 +199,8 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 	rx_core->dispatcher = weir_dispatcher_create(app->pool, id, rx_core_finish, rx_core);
 	if (!rx_core->queues || !rx_core->dispatcher)
 		return -ENOMEM;
+	if (weir_pool_fans_out(app->pool))
+		weir_copy_set(rx_core->dispatcher, rx_core_copy);
 	queues_assign(app, spread, id, rx_core->queues);
 	return 0;
 }

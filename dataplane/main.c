@@ -19,6 +19,7 @@
 #include "eal_arguments.h"
 #include "launch.h"
 #include "mbuf_pool.h"
+#include "option_handlers.h"
 #include "outputs.h"
 #include "pool_options.h"
 #include "why.h"
@@ -80,12 +81,17 @@ ports_stop(struct app *weir)
 	ports_close(&weir->ports);
 }
 
+/* Packets that one rx core can keep. */
+static uint32_t
+kept_pkts(const struct app *weir)
+{
+	return HOLD_SIZE_PKTS + weir->ports.n * TX_FIFO_PKTS;
+}
+
 static int
 mbuf_pool_start(struct app *weir)
 {
-	const uint32_t kept = HOLD_SIZE_PKTS + weir->ports.n * TX_FIFO_PKTS;
-
-	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, kept);
+	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, kept_pkts(weir));
 }
 
 static void
@@ -95,6 +101,25 @@ mbuf_pool_stop(struct app *weir)
 	ports_close(&weir->ports);
 	rte_mempool_free(weir->mbuf_pool);
 	weir->mbuf_pool = NULL;
+}
+
+/* Handlers that write get copies of their own, out of the mbuf pool: no lane holds more for that.
+ */
+static int
+clone_pool_start(struct app *weir)
+{
+	if (!weir_pool_fans_out(weir->pool) || options_write_packets(&weir->options))
+		return 0;
+	return clone_pool_create(&weir->clone_pool, &weir->options, &weir->ports, kept_pkts(weir));
+}
+
+static void
+clone_pool_stop(struct app *weir)
+{
+	/* The ports go first: their queues hold clones. */
+	ports_close(&weir->ports);
+	rte_mempool_free(weir->clone_pool);
+	weir->clone_pool = NULL;
 }
 
 static int
@@ -128,6 +153,7 @@ static const struct stage stages[] = {
 	{ "the ports", true, ports_start_configure, ports_stop },
 	{ "the mbuf pool", true, mbuf_pool_start, mbuf_pool_stop },
 	{ "the worker pool", true, launch_pool, unlaunch_pool },
+	{ "the clones", true, clone_pool_start, clone_pool_stop },
 	{ "the workers", false, launch_workers, unlaunch_workers },
 	{ "the rx cores", false, launch_rx_cores, unlaunch_rx_cores },
 	{ "the traffic", true, ports_start_traffic, NULL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes and creates the pool of mbufs. */
+/* Sizes and creates the pools of mbufs and of clones. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,6 +49,18 @@ mbuf_pool_size(const struct options *options, const struct ports *ports, uint32_
 	return descriptors_count(ports) + n_rx_cores * per_rx_core + CACHE_MBUFS_MAX;
 }
 
+uint64_t
+clone_pool_size(const struct options *options, const struct ports *ports, uint32_t kept_pkts)
+{
+	const uint64_t per_worker = (uint64_t)options->lane_size + options->burst;
+	const uint64_t per_rx_core = options->workers * per_worker + kept_pkts + CACHE_MBUFS_MAX;
+	uint64_t n = CACHE_MBUFS_MAX;
+
+	for (uint32_t i = 0; i < ports->n; i++)
+		n += (uint64_t)ports->port[i].n_tx_queues * ports->port[i].n_tx_desc;
+	return n + options->rx_cores * per_rx_core;
+}
+
 /* The socket of the ports that have one; any, if they disagree. */
 static int
 socket_choose(const struct ports *ports)
@@ -74,21 +86,29 @@ memory_was_short(int pool_errno)
 	return pool_errno == ENOMEM || pool_errno == ENOBUFS;
 }
 
+/* A pool to be created. */
+struct pool_plan {
+	const char *name;
+	const char *what; /* for people */
+	uint64_t n_mbufs;
+	uint32_t room_bytes; /* of each mbuf's data */
+};
+
 /* On the ports' socket if it has the memory, else anywhere. NULL with rte_errno. */
 static struct rte_mempool *
-pool_create(uint64_t n, uint32_t mbuf_size, int socket_id)
+pool_create_on(const struct pool_plan *plan, int socket_id)
 {
 	struct rte_mempool *pool;
 
-	if (n > UINT32_MAX) {
+	if (plan->n_mbufs > UINT32_MAX) {
 		rte_errno = ENOMEM;
 		return NULL;
 	}
-	pool = rte_pktmbuf_pool_create(
-		"weir_mbufs", (unsigned int)n, CACHE_MBUFS, 0, (uint16_t)mbuf_size, socket_id);
+	pool = rte_pktmbuf_pool_create(plan->name, (unsigned int)plan->n_mbufs, CACHE_MBUFS, 0,
+		(uint16_t)plan->room_bytes, socket_id);
 	if (pool || !memory_was_short(rte_errno) || socket_id == SOCKET_ID_ANY)
 		return pool;
-	return pool_create(n, mbuf_size, SOCKET_ID_ANY);
+	return pool_create_on(plan, SOCKET_ID_ANY);
 }
 
 static uint64_t
@@ -110,38 +130,63 @@ mbuf_pool_bytes(uint64_t n, uint32_t mbuf_size, uint64_t page_bytes)
 }
 
 static int
-memory_refuse(uint64_t n, uint32_t mbuf_size)
+memory_refuse(const struct pool_plan *plan)
 {
 	const bool has_hugepages = rte_eal_has_hugepages() != 0;
 	const uint64_t page_bytes =
 		has_hugepages ? HUGEPAGE_BYTES : (uint64_t)sysconf(_SC_PAGESIZE);
-	const uint64_t bytes = mbuf_pool_bytes(n, mbuf_size, page_bytes);
+	const uint64_t bytes = mbuf_pool_bytes(plan->n_mbufs, plan->room_bytes, page_bytes);
 
 	fprintf(stderr,
-		"weir: the mbuf pool needs %llu mbufs of %llu bytes = %llu MB in pages of %llu kB, "
+		"weir: %s needs %llu mbufs of %llu bytes = %llu MB in pages of %llu kB, "
 		"more than EAL has: raise %s, or take fewer --workers or a smaller --lane-size\n",
-		(unsigned long long)n, (unsigned long long)mbuf_bytes(mbuf_size),
+		plan->what, (unsigned long long)plan->n_mbufs,
+		(unsigned long long)mbuf_bytes(plan->room_bytes),
 		(unsigned long long)(bytes / BYTES_PER_MB + 1),
 		(unsigned long long)(page_bytes / 1024),
 		has_hugepages ? "the number of hugepages" : "-m");
 	return -EINVAL;
 }
 
-int
-mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
-	const struct ports *ports, uint32_t kept_pkts)
+static int
+pool_create(struct rte_mempool **pool, const struct pool_plan *plan, const struct ports *ports)
 {
-	const uint64_t n = mbuf_pool_size(options, ports, kept_pkts);
-
 	int pool_errno;
 
-	*pool = pool_create(n, options->mbuf_size, socket_choose(ports));
+	*pool = pool_create_on(plan, socket_choose(ports));
 	if (*pool)
 		return 0;
 	pool_errno = rte_errno;
 	if (memory_was_short(pool_errno))
-		return memory_refuse(n, options->mbuf_size);
-	fprintf(stderr, "weir: the mbuf pool cannot be created: %s\n", rte_strerror(pool_errno));
+		return memory_refuse(plan);
+	fprintf(stderr, "weir: %s cannot be created: %s\n", plan->what, rte_strerror(pool_errno));
 	/* No option has been refused, whatever the library did not like. */
 	return pool_errno > 0 && pool_errno != EINVAL ? -pool_errno : -EIO;
+}
+
+int
+mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
+	const struct ports *ports, uint32_t kept_pkts)
+{
+	const struct pool_plan plan = {
+		.name = "weir_mbufs",
+		.what = "the mbuf pool",
+		.n_mbufs = mbuf_pool_size(options, ports, kept_pkts),
+		.room_bytes = options->mbuf_size,
+	};
+
+	return pool_create(pool, &plan, ports);
+}
+
+int
+clone_pool_create(struct rte_mempool **pool, const struct options *options,
+	const struct ports *ports, uint32_t kept_pkts)
+{
+	const struct pool_plan plan = {
+		.name = "weir_clones",
+		.what = "the pool of clones",
+		.n_mbufs = clone_pool_size(options, ports, kept_pkts),
+	};
+
+	return pool_create(pool, &plan, ports);
 }

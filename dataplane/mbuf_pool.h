@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pool that all ports receive into: as large as what can be on its way at one time. */
+/*
+ * The pool that all ports receive into, and that of clones: each as large as what can be on its way
+ * at one time.
+ */
 #ifndef WEIR_DATAPLANE_MBUF_POOL_H
 #define WEIR_DATAPLANE_MBUF_POOL_H
 
@@ -32,6 +35,21 @@ uint64_t mbuf_pool_bytes(uint64_t n, uint32_t mbuf_size, uint64_t page_bytes);
  * memory is short; -errno after another line. Freed with rte_mempool_free.
  */
 int mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
+	const struct ports *ports, uint32_t kept_pkts);
+
+/*
+ * The clones that can be in use at one time: all that lanes, holds, tx FIFOs and tx descriptors can
+ * have. No EAL needed. Parameters as of mbuf_pool_size.
+ */
+uint64_t clone_pool_size(
+	const struct options *options, const struct ports *ports, uint32_t kept_pkts);
+
+/*
+ * Creates the pool of clones: mbufs without data room, which share the data of those that they are
+ * made of. Their own pool, whose buffers they give back, not those of the data. Returns and freed
+ * as mbuf_pool_create.
+ */
+int clone_pool_create(struct rte_mempool **pool, const struct options *options,
 	const struct ports *ports, uint32_t kept_pkts);
 
 #endif

@@ -87,3 +87,15 @@ options_handler_of(const struct options *options, weir_worker_id worker)
 			return option_handler_spec(options->handlers[i - 1]);
 	return NULL;
 }
+
+bool
+options_write_packets(const struct options *options)
+{
+	for (uint32_t i = 0; i < options->workers; i++) {
+		const char *spec = options_handler_of(options, (weir_worker_id)i);
+
+		if (handler_find(spec)->writes_packets)
+			return true;
+	}
+	return false;
+}

@@ -5,6 +5,7 @@
 #ifndef WEIR_DATAPLANE_OPTION_HANDLERS_H
 #define WEIR_DATAPLANE_OPTION_HANDLERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -25,5 +26,8 @@ int options_check_handlers(const struct options *options);
 
 /* The SPEC that `worker` runs: the last value that names it. Never NULL for parsed options. */
 const char *options_handler_of(const struct options *options, weir_worker_id worker);
+
+/* Whether the handler of any worker writes to packets. */
+bool options_write_packets(const struct options *options);
 
 #endif

@@ -201,6 +201,8 @@ conf_choose(struct ports *ports, const struct port *port, const struct rte_eth_d
 	uint16_t mtu;
 
 	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	/* No fast free: it wants all buffers to be of one pool and nobody else's, and some are
+	 * clones. */
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	/* Without a value, ethdev would set a port that has jumbo frames back to 1500. */
 	if (rte_eth_dev_get_mtu(port->id, &mtu) == 0 && mtu > RTE_ETHER_MTU && mtu <= info->max_mtu)

@@ -72,10 +72,12 @@ struct rx_core {
 	struct rx_queue *queues;
 	struct weir_dispatcher *dispatcher;
 	struct weir_flow_config flow;
-	struct rte_mempool *mbuf_pool; /* for the copies that chains may need */
-	int stamp_offset;	       /* dynamic field of arrival times; < 0: none */
-	uint64_t stamp_flag;	       /* its flag in ol_flags */
-	uint64_t epoch_ns;	       /* wall clock at TSC `epoch_tsc` */
+	struct rte_mempool *mbuf_pool;	/* for the copies that chains may need */
+	struct rte_mempool *clone_pool; /* copies for further workers share the data; NULL: they
+					   have their own, of mbuf_pool */
+	int stamp_offset;		/* dynamic field of arrival times; < 0: none */
+	uint64_t stamp_flag;		/* its flag in ol_flags */
+	uint64_t epoch_ns;		/* wall clock at TSC `epoch_tsc` */
 	uint64_t epoch_tsc;
 	uint64_t ns_per_tsc_32; /* nanoseconds per TSC cycle, times 2^32 */
 	uint64_t packets_max; /* stop polling once all rx cores together received this; 0 = never */
@@ -108,6 +110,9 @@ int rx_loop_run(void *rx_core);
 /* harvest.c: the dispatcher's finish callback (context: struct rx_core). */
 void rx_core_finish(void *context, void *const *packets, const struct weir_verdict *verdicts,
 	uint32_t n, weir_worker_id worker);
+
+/* copies.c: the dispatcher's copy function (context: struct rx_core). */
+uint32_t rx_core_copy(void *context, void *packet, uint32_t n, void **copies, void **data);
 
 /* harvest.c: hands every waiting packet to its port; what it does not take is dropped. */
 void rx_core_flush(struct rx_core *rx_core);

@@ -57,3 +57,57 @@ segment_chain_link(struct rte_mbuf *packet, struct rte_mempool *mbuf_pool)
 	chain_write_links(packet);
 	return packet;
 }
+
+/* A copy of one segment, at the same place in its buffer; NULL if there is none. */
+static struct rte_mbuf *
+segment_copy(const struct rte_mbuf *segment, struct rte_mempool *mbuf_pool)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_alloc(mbuf_pool);
+
+	if (!copy)
+		return NULL;
+	if ((uint32_t)segment->data_off + segment->data_len > copy->buf_len) {
+		rte_pktmbuf_free(copy);
+		return NULL;
+	}
+	copy->data_off = segment->data_off;
+	copy->data_len = segment->data_len;
+	memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(segment, const void *),
+		segment->data_len);
+	return copy;
+}
+
+/* Copies the segments behind the first. Returns whether all are there. */
+static bool
+segments_copy(struct rte_mbuf *copy, const struct rte_mbuf *packet, struct rte_mempool *mbuf_pool)
+{
+	struct rte_mbuf *last = copy;
+
+	for (const struct rte_mbuf *segment = packet->next; segment; segment = segment->next) {
+		last->next = segment_copy(segment, mbuf_pool);
+		if (!last->next)
+			return false;
+		last = last->next;
+		copy->nb_segs++;
+	}
+	return true;
+}
+
+struct rte_mbuf *
+segment_chain_copy(const struct rte_mbuf *packet, struct rte_mempool *mbuf_pool)
+{
+	struct rte_mbuf *copy = segment_copy(packet, mbuf_pool);
+
+	if (!copy)
+		return NULL;
+	if (!segments_copy(copy, packet, mbuf_pool)) {
+		rte_pktmbuf_free(copy);
+		return NULL;
+	}
+	copy->pkt_len = packet->pkt_len;
+	copy->port = packet->port;
+	copy->packet_type = packet->packet_type;
+	if (copy->next)
+		chain_write_links(copy);
+	return copy;
+}

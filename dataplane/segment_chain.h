@@ -22,4 +22,11 @@ bool segment_chain_is_whole(const struct rte_mbuf *packet);
  */
 struct rte_mbuf *segment_chain_link(struct rte_mbuf *packet, struct rte_mempool *mbuf_pool);
 
+/*
+ * A copy out of `mbuf_pool`, segment by segment: whatever is known of the packet's segments is true
+ * of the copy's, links included. NULL if there are too few buffers, or theirs are too small; the
+ * packet stays as it is. Caller: the rx core.
+ */
+struct rte_mbuf *segment_chain_copy(const struct rte_mbuf *packet, struct rte_mempool *mbuf_pool);
+
 #endif

@@ -26,6 +26,11 @@ struct handler {
 	const char *help;  /* one line */
 	bool is_sink;	   /* consumes packets: they never come back to be transmitted */
 	/*
+	 * `process` stores to packets' bytes, or its verdicts make packets longer. Copies of a
+	 * packet for several workers share its bytes if no worker's handler does.
+	 */
+	bool writes_packets;
+	/*
 	 * Opens the handler for one worker. `arguments` is what follows the colon, NULL if there is
 	 * none. Returns 0, or -EINVAL / -errno with `error` (one line: value and what is allowed).
 	 * Caller: control thread, before the worker starts.

@@ -35,6 +35,7 @@ const struct handler handler_swap_mac = {
 	.name = "swap-mac",
 	.usage = "swap-mac",
 	.help = "exchanges source and destination MAC address, then forwards",
+	.writes_packets = true,
 	.open = pairing_open,
 	.process = swap_mac_process,
 	.close = pairing_close,

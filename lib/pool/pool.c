@@ -69,6 +69,23 @@ weir_pool_config(const struct weir_pool *pool)
 	return &pool->config;
 }
 
+static bool
+strategy_names_all(const struct weir_strategy *strategy)
+{
+	return strategy && (strategy->flags & WEIR_STRATEGY_ALL_TARGETS);
+}
+
+bool
+weir_pool_fans_out(const struct weir_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->n_routes; i++) {
+		if (strategy_names_all(pool->route[i].strategy) ||
+			strategy_names_all(pool->route[i].fallback))
+			return true;
+	}
+	return false;
+}
+
 struct weir_worker *
 weir_pool_worker(struct weir_pool *pool, weir_worker_id id)
 {

@@ -9,7 +9,8 @@
 
 /* The size for two ports with these options, 100 rx and 50 tx descriptors a queue. */
 static uint64_t
-size_of(const char *line)
+size_by(uint64_t (*size_of_pool)(const struct options *, const struct ports *, uint32_t),
+	const char *line)
 {
 	struct ports *ports = calloc(1, sizeof(*ports));
 	struct parsed p;
@@ -24,9 +25,15 @@ size_of(const char *line)
 		ports->port[i].n_rx_desc = 100;
 		ports->port[i].n_tx_desc = 50;
 	}
-	size = mbuf_pool_size(&p.options, ports, KEPT_PKTS);
+	size = size_of_pool(&p.options, ports, KEPT_PKTS);
 	free(ports);
 	return size;
+}
+
+static uint64_t
+size_of(const char *line)
+{
+	return size_by(mbuf_pool_size, line);
 }
 
 static void
@@ -52,6 +59,19 @@ each_part_scales_with_what_uses_it(void **state)
 	assert_int_equal(size_of("--rx-queues 2") - base, 2 * 100);
 	assert_int_equal(
 		size_of("--rx-cores 2") - base, 2 * 50 + 4 * (2 * 512 + 32) + 32 + KEPT_PKTS + 384);
+}
+
+static void
+there_are_clones_for_lanes_bursts_holds_and_what_waits_to_be_sent(void **state)
+{
+	const uint64_t base = size_by(clone_pool_size, "");
+
+	(void)state;
+	assert_int_equal(base, 2 * 50 + 4 * (512 + 32) + KEPT_PKTS + 384 + 384);
+	assert_int_equal(size_by(clone_pool_size, "--workers 5") - base, 512 + 32);
+	assert_int_equal(size_by(clone_pool_size, "--rx-queues 2") - base, 0);
+	assert_int_equal(size_by(clone_pool_size, "--rx-cores 2") - base,
+		2 * 50 + 4 * (512 + 32) + KEPT_PKTS + 384);
 }
 
 static void
@@ -83,6 +103,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pool_holds_descriptors_lanes_bursts_holds_and_caches),
 		cmocka_unit_test(each_part_scales_with_what_uses_it),
+		cmocka_unit_test(there_are_clones_for_lanes_bursts_holds_and_what_waits_to_be_sent),
 		cmocka_unit_test(the_largest_options_do_not_overflow),
 		cmocka_unit_test(small_pages_hold_one_buffer_each),
 	};

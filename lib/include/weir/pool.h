@@ -182,6 +182,12 @@ WEIR_API void weir_pool_destroy(struct weir_pool *pool);
 WEIR_API const struct weir_config *weir_pool_config(const struct weir_pool *pool);
 
 /**
+ * Whether packets can go to several workers: a route's strategy or fallback names them all. Its
+ * dispatchers need a weir_copy_fn. Any thread.
+ */
+WEIR_API bool weir_pool_fans_out(const struct weir_pool *pool);
+
+/**
  * The borrower's end of worker `id`. One thread at a time may use it.
  * @return NULL with errno EINVAL if `id` is not below n_workers
  */
