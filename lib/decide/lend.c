@@ -28,8 +28,11 @@ drop_count(struct weir_dispatcher *dispatcher, weir_worker_id worker, uint8_t re
 void
 drop_add(struct weir_dispatcher *dispatcher, void *packet, weir_worker_id worker, uint8_t reason)
 {
+	struct weir_verdict verdict = weir_verdict_drop(reason);
+
+	verdict.intended = worker;
 	drop_count(dispatcher, worker, reason);
-	end_add(dispatcher, packet, weir_verdict_drop(reason));
+	end_add(dispatcher, packet, verdict);
 }
 
 void

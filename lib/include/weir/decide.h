@@ -22,7 +22,8 @@ struct weir_dispatcher;
  * They are the caller's again, to transmit or free as the verdict says. Runs inside weir_dispatch,
  * weir_hold, weir_harvest, weir_reclaim and weir_hold_drop, on their thread; must call none of
  * them. Verdicts are copies. `worker` is the one that they came back from, WEIR_WORKER_NONE if they
- * were never lent, or were evicted before a worker took them.
+ * were never lent, or were evicted before a worker took them; the verdict of such a drop has
+ * `intended`.
  */
 typedef void (*weir_finish_fn)(void *context, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);

@@ -91,7 +91,11 @@ struct weir_verdict {
 	uint8_t kind;	     /**< enum weir_verdict_kind */
 	uint8_t target;	     /**< port or reason, by kind */
 	int16_t data_offset; /**< where the packet now begins, bytes from the lent `data` */
-	uint32_t length;     /**< bytes of the whole packet now */
+	union {
+		uint32_t length;   /**< bytes of the whole packet now */
+		uint32_t intended; /**< of a drop that is the dispatcher's own: the worker that
+					it is charged to, or WEIR_WORKER_NONE */
+	};
 };
 static_assert(sizeof(struct weir_verdict) == 8, "eight verdicts per cache line");
 
