@@ -30,6 +30,8 @@ lanes_init(struct weir_dispatcher *dispatcher)
 
 		dispatcher->lane[i] =
 			pool_lane_producer(pool, dispatcher->id, id, (void **)(void *)memory);
+		dispatcher->worker_tally[i].depth_alarm =
+			weir_alarm_make(pool->config.depth_alarm_pkts);
 		dispatcher->progress[i] = pool_progress(pool, id);
 		memory += pool->geometry.packets_bytes;
 	}
@@ -210,6 +212,8 @@ weir_dispatcher_worker_counters(const struct weir_dispatcher *dispatcher, weir_w
 		.harvested = counter_read(&tally->harvested),
 		.depth = (uint32_t)counter_read(&tally->depth),
 		.max_depth = (uint32_t)counter_read(&tally->max_depth),
+		.depth_alarms = counter_read(&tally->depth_alarms),
+		.depth_alarm_level = counter_read(&tally->depth_alarm_level),
 	};
 	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
 		counters->dropped[i] = counter_read(&tally->dropped[i]);

@@ -15,6 +15,7 @@
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
 
+#include <weir/alarm.h>
 #include <weir/decide.h>
 #include <weir/strategy.h>
 
@@ -35,7 +36,11 @@ struct worker_tally {
 	struct counter reclaimed; /* ended without coming back from the worker */
 	struct counter depth;
 	struct counter max_depth;
+	uint32_t rearm_below; /* own: a depth below this one arms the alarm anew; 0 = it is */
 	struct counter dropped[WEIR_REASON_COUNT];
+	struct counter depth_alarms;
+	struct counter depth_alarm_level;
+	struct weir_alarm depth_alarm; /* own */
 };
 
 /* What is counted of the dispatcher; written at most a few times per burst. */

@@ -169,6 +169,45 @@ claim_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harv
 	return finished;
 }
 
+/* The next depth that is news: a new peak, or the alarm's threshold. */
+static void
+peak_mark_set(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	const struct worker_tally *tally = &dispatcher->worker_tally[id];
+	const uint64_t max_depth = counter_read(&tally->max_depth);
+	const uint64_t threshold = tally->depth_alarm.threshold;
+
+	dispatcher->lane[id].peak_mark =
+		(uint32_t)(max_depth < threshold ? max_depth : threshold - 1);
+}
+
+/* Out of line: most harvests find no worker deeper than it was before. */
+static __attribute__((noinline)) void
+peak_note(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t depth)
+{
+	struct worker_tally *tally = &dispatcher->worker_tally[id];
+
+	if (depth > counter_read(&tally->max_depth))
+		counter_set(&tally->max_depth, depth);
+	if (weir_alarm_rise(&tally->depth_alarm, depth) > 0) {
+		counter_set(&tally->depth_alarm_level, tally->depth_alarm.level);
+		counter_set(&tally->depth_alarms, tally->depth_alarm.count);
+		tally->rearm_below =
+			(uint32_t)(tally->depth_alarm.first - tally->depth_alarm.first / 2);
+	}
+	peak_mark_set(dispatcher, id);
+}
+
+static __attribute__((noinline)) void
+alarm_rearm(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t depth)
+{
+	struct worker_tally *tally = &dispatcher->worker_tally[id];
+
+	weir_alarm_fall(&tally->depth_alarm, depth);
+	tally->rearm_below = 0;
+	peak_mark_set(dispatcher, id);
+}
+
 /* Writes down what the harvest of one worker has found: what came home, and what is still out. */
 static inline void
 worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t finished,
@@ -177,12 +216,14 @@ worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t fi
 	struct worker_tally *tally = &dispatcher->worker_tally[id];
 	const struct lane_producer *lane = &dispatcher->lane[id];
 	const uint64_t harvested = counter_read(&tally->harvested) + finished;
+	const uint32_t depth = lane_depth(dispatcher, lane);
 
 	counter_set(&tally->harvested, harvested);
 	counter_set(&tally->lent, harvested + counter_read(&tally->reclaimed) + outstanding);
 	/* The own part: whoever adds dispatchers up gets the worker's whole depth. */
-	counter_set(&tally->depth, lane_depth(dispatcher, lane) - lane->others);
-	counter_set(&tally->max_depth, lane->max_depth);
+	counter_set(&tally->depth, depth - lane->others);
+	if (unlikely(depth < tally->rearm_below))
+		alarm_rearm(dispatcher, id, depth);
 	if (outstanding == 0)
 		bitset_remove(&dispatcher->outstanding, id);
 	mirror_restore(dispatcher, id);
@@ -216,8 +257,8 @@ worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct har
 	uint32_t finished;
 
 	/* Own hand-overs have been added since the last reading: now is the depth's peak. */
-	if (deepest > lane->max_depth)
-		lane->max_depth = deepest;
+	if (unlikely(deepest > lane->peak_mark))
+		peak_note(dispatcher, id, deepest);
 	if (unlikely(dispatcher->claim)) {
 		claim_worker_harvest(dispatcher, id, sums);
 		return;

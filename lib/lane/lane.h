@@ -57,7 +57,7 @@ struct lane_producer {
 	uint32_t completed;  /* as the worker's progress word said last */
 	uint32_t in_process; /* likewise */
 	uint32_t others;     /* what other dispatchers have outstanding there, as read last */
-	uint32_t max_depth;  /* highest depth met at a harvest */
+	uint32_t peak_mark;  /* a depth above this one is a new peak, or an alarm */
 };
 static_assert(sizeof(struct lane_producer) == CACHE_LINE_BYTES, "one line per lane");
 

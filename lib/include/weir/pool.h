@@ -134,13 +134,14 @@ struct weir_config {
 	 * would wait ends as `held_overflow`.
 	 */
 	uint32_t budget_pkts;
-	uint64_t hold_timeout_ns; /**< what is held, for whatever cause, ends as `hold_timeout`
-				     after so long, up to 2^63 - 1; 0 = never. By weir_time_set */
-	uint64_t state_period_ns; /**< per-class state of strategies begins afresh after so long; 0
-				     = never. By weir_time_set */
-	const char *overflow;	  /**< name, as weir_overflow_find() knows it */
-	uint64_t seed;		  /**< of everything random; same seed, same decisions */
-	bool lend_metadata;	  /**< copy struct weir_meta into the lane (32 bytes per packet) */
+	uint64_t hold_timeout_ns;  /**< what is held, for whatever cause, ends as `hold_timeout`
+				      after so long, up to 2^63 - 1; 0 = never. By weir_time_set */
+	uint64_t state_period_ns;  /**< per-class state of strategies begins afresh after so long; 0
+				      = never. By weir_time_set */
+	const char *overflow;	   /**< name, as weir_overflow_find() knows it */
+	uint32_t depth_alarm_pkts; /**< depth of a worker at which the first alarm rings; 0 = off */
+	uint64_t seed;		   /**< of everything random; same seed, same decisions */
+	bool lend_metadata;	   /**< copy struct weir_meta into the lane (32 bytes per packet) */
 };
 
 /** What is wrong with a configuration: one line can be made of it. */

@@ -51,6 +51,8 @@ struct weir_worker_counters {
 	uint64_t dropped[WEIR_REASON_COUNT]; /**< charged to it, by reason */
 	uint32_t max_depth;		     /**< highest depth seen at a harvest, packets */
 	uint32_t depth;			     /**< depth at the last harvest, packets */
+	uint64_t depth_alarms;		     /**< how often its depth alarm rang: weir/alarm.h */
+	uint64_t depth_alarm_level;	     /**< threshold that rang last, packets; 0 = none */
 };
 
 /** What one dispatcher counted. Written by that dispatcher only; a snapshot when copied out. */

@@ -11,6 +11,7 @@
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 
+#include <weir/alarm.h>
 #include <weir/cached_depth.h>
 #include <weir/decide.h>
 #include <weir/depth.h>
