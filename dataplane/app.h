@@ -12,6 +12,8 @@
 
 #include <weir/weir.h>
 
+#include "alarm_watch.h"
+#include "dead_file.h"
 #include "options.h"
 #include "port.h"
 #include "rx_core.h"
@@ -34,9 +36,11 @@ struct app {
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t start_cycles; /* TSC */
 	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */
-	bool sinks_failed;     /* a handler could not do all that it was asked to */
+	bool sinks_failed;     /* a handler, or a file, did not get all that was meant for it */
 	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
 	struct skew_watch skew;
+	struct alarm_watch alarms;
+	struct dead_file dead_file;
 	struct status status; /* control's picture */
 	struct status before; /* the one of the last period */
 };

@@ -135,6 +135,13 @@ period_tick(struct app *app, struct gap_watch *watch, uint64_t *next_ns)
 }
 
 void
+control_drain_dead(struct app *app)
+{
+	for (uint32_t i = 0; i < app->n_rx_cores; i++)
+		dead_file_drain(&app->dead_file, app->rx_cores[i]);
+}
+
+void
 control_run(struct app *app)
 {
 	struct idle_watch watch = { 0 };
@@ -145,6 +152,8 @@ control_run(struct app *app)
 		tick_sleep();
 		status_collect(app, &app->status);
 		skew_watch_tick(&app->skew, &app->status);
+		alarm_watch_tick(&app->alarms, &app->status, app->options.quiet);
+		control_drain_dead(app);
 		period_tick(app, &gap, &next_table_ns);
 	} while (!run_is_over(&watch, &app->options, &app->status));
 }

@@ -17,6 +17,9 @@ int control_stop_asked(void);
 /* Runs until something ends the run: a signal, --duration, --packets, --exit-idle. */
 void control_run(struct app *app);
 
+/* Writes what rx cores have noted of dead packets to the file that they are for, if any. */
+void control_drain_dead(struct app *app);
+
 /*
  * Stops rx, waits until everything lent has come home (at most the drain timeout), then ends all
  * loops and writes off what is left. Afterwards the app is at rest.

@@ -30,15 +30,17 @@ rx_cores_drained(const struct app *app)
 }
 
 static void
-rx_cores_drain(const struct app *app)
+rx_cores_drain(struct app *app)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	const uint64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + app->options.drain_timeout_ns;
 
 	for (uint32_t i = 0; i < app->n_rx_cores; i++)
 		mailbox_post(&app->rx_cores[i]->mailbox, LOOP_DRAIN);
-	while (!rx_cores_drained(app) && clock_read_ns(CLOCK_MONOTONIC) < deadline_ns)
+	while (!rx_cores_drained(app) && clock_read_ns(CLOCK_MONOTONIC) < deadline_ns) {
 		nanosleep(&pause, NULL);
+		control_drain_dead(app);
+	}
 }
 
 static void
@@ -83,13 +85,16 @@ workers_join(struct app *app)
 
 /* The rx loops have ended: their dispatchers are control's now. */
 static void
-rx_core_reclaim(const struct app *app, struct rx_core *rx_core)
+rx_core_reclaim(struct app *app, struct rx_core *rx_core)
 {
-	for (uint32_t i = 0; i < app->n_workers; i++)
+	for (uint32_t i = 0; i < app->n_workers; i++) {
 		weir_reclaim(rx_core->dispatcher, (weir_worker_id)i, WEIR_REASON_DRAIN_TIMEOUT,
 			app->workers[i]->joined ? WEIR_RECLAIM_GONE : WEIR_RECLAIM_WRITE_OFF);
+		dead_file_drain(&app->dead_file, rx_core);
+	}
 	weir_hold_drop(rx_core->dispatcher, WEIR_REASON_DRAIN_TIMEOUT);
 	rx_core_flush(rx_core);
+	dead_file_drain(&app->dead_file, rx_core);
 }
 
 void
@@ -98,8 +103,10 @@ control_drain(struct app *app)
 	rx_cores_drain(app);
 	rx_cores_join(app);
 	workers_join(app);
+	control_drain_dead(app);
 	for (uint32_t i = 0; i < app->n_rx_cores; i++)
 		rx_core_reclaim(app, app->rx_cores[i]);
 	app->at_rest = true;
 	status_collect(app, &app->status);
+	alarm_watch_tick(&app->alarms, &app->status, app->options.quiet);
 }

@@ -8,9 +8,13 @@
 
 #include "rx_core.h"
 
+/* Drops packets that came back to be transmitted. */
 static void
-packets_drop(struct rte_mbuf **packets, uint32_t n, struct counter *counter)
+packets_drop(struct rx_core *rx_core, struct rte_mbuf **packets, uint32_t n,
+	struct counter *counter, enum weir_reason reason)
 {
+	if (unlikely(rx_core->dead != NULL))
+		dead_returned_note(rx_core, packets, n, (uint8_t)reason);
 	rte_pktmbuf_free_bulk(packets, n);
 	counter_add(counter, n);
 }
@@ -84,7 +88,8 @@ fifo_flush(struct rx_core *rx_core, uint16_t port)
 	} while (n > 0 && sent < fifo->n);
 	counter_add(&rx_core->tally.sent, sent);
 	if (unlikely(sent < fifo->n))
-		packets_drop(&fifo->packets[sent], fifo->n - sent, &rx_core->tally.tx_full);
+		packets_drop(rx_core, &fifo->packets[sent], fifo->n - sent, &rx_core->tally.tx_full,
+			WEIR_REASON_TX_FULL);
 	fifo->n = 0;
 	rx_core->tx_ports &= ~(UINT32_C(1) << port);
 }
@@ -97,7 +102,8 @@ packet_transmit(
 
 	if (unlikely(!port_allowed(rx_core, verdict->target) ||
 		     !verdict_apply(rx_core, packet, verdict))) {
-		packets_drop(&packet, 1, &rx_core->tally.bad_verdict);
+		packets_drop(
+			rx_core, &packet, 1, &rx_core->tally.bad_verdict, WEIR_REASON_BAD_VERDICT);
 		return;
 	}
 	fifo = &rx_core->tx[verdict->target];
@@ -113,8 +119,9 @@ rx_core_finish(void *context, void *const *packets, const struct weir_verdict *v
 {
 	struct rx_core *rx_core = context;
 
-	(void)worker;
 	rx_core->finished += n;
+	if (unlikely(rx_core->dead != NULL))
+		dead_burst_note(rx_core, packets, verdicts, n, worker);
 	for (uint32_t i = 0; i < n; i++) {
 		if (verdicts[i].kind == WEIR_VERDICT_TX)
 			packet_transmit(rx_core, packets[i], &verdicts[i]);

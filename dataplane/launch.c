@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>
+#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <rte_mbuf_dyn.h>
 
 #include "app.h"
 #include "clock.h"
@@ -183,6 +186,25 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 	clock_init(rx_core);
 }
 
+/* What remembers whose a packet was while it waits for a port: a field of its own in each mbuf. */
+static int
+dead_init(struct app *app, struct rx_core *rx_core)
+{
+	const struct rte_mbuf_dynfield field = {
+		.name = "weir_dead_worker",
+		.size = sizeof(weir_worker_id),
+		.align = alignof(weir_worker_id),
+	};
+
+	if (!app->options.dead_packets)
+		return 0;
+	rx_core->dead_worker_offset = rte_mbuf_dynfield_register(&field);
+	if (rx_core->dead_worker_offset < 0)
+		return -rte_errno;
+	rx_core->dead = dead_ring_create(RTE_MAX(app->options.dead_sample, 1u));
+	return rx_core->dead ? 0 : -ENOMEM;
+}
+
 static int
 rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t id)
 {
@@ -198,6 +220,8 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 		aligned_alloc(CACHE_LINE_BYTES, rx_core->n_queues * sizeof(*rx_core->queues));
 	rx_core->dispatcher = weir_dispatcher_create(app->pool, id, rx_core_finish, rx_core);
 	if (!rx_core->queues || !rx_core->dispatcher)
+		return -ENOMEM;
+	if (dead_init(app, rx_core) < 0)
 		return -ENOMEM;
 	if (weir_pool_fans_out(app->pool))
 		weir_copy_set(rx_core->dispatcher, rx_core_copy);
@@ -233,6 +257,7 @@ unlaunch_rx_cores(struct app *app)
 {
 	for (uint32_t i = 0; i < app->n_rx_cores; i++) {
 		weir_dispatcher_destroy(app->rx_cores[i]->dispatcher);
+		free(app->rx_cores[i]->dead);
 		free(app->rx_cores[i]->queues);
 		free(app->rx_cores[i]);
 		app->rx_cores[i] = NULL;

@@ -70,6 +70,36 @@ report_start(struct app *weir)
 }
 
 static int
+dead_file_start(struct app *weir)
+{
+	const char *path = weir->options.dead_packets;
+	const int rc = path ? dead_file_open(&weir->dead_file, path) : 0;
+
+	if (rc < 0)
+		return options_refuse(
+			"--dead-packets", path, "a file that can be written: %s", strerror(-rc));
+	return 0;
+}
+
+static void
+dead_file_stop(struct app *weir)
+{
+	if (dead_file_close(&weir->dead_file) < 0)
+		weir->sinks_failed = true;
+}
+
+static int
+dead_file_start_writing(struct app *weir)
+{
+	const int rc = weir->dead_file.file ? dead_file_begin(&weir->dead_file) : 0;
+
+	if (rc < 0)
+		return options_refuse("--dead-packets", weir->options.dead_packets,
+			"a file that can be written: %s", strerror(-rc));
+	return 0;
+}
+
+static int
 ports_start_configure(struct app *weir)
 {
 	return ports_configure(&weir->ports, &weir->options);
@@ -150,6 +180,7 @@ loops_end(struct app *weir)
 static const struct stage stages[] = {
 	{ "the random numbers", false, secrets_start, NULL },
 	{ "the report", false, report_start, NULL },
+	{ "the dead packets", false, dead_file_start, dead_file_stop },
 	{ "the ports", true, ports_start_configure, ports_stop },
 	{ "the mbuf pool", true, mbuf_pool_start, mbuf_pool_stop },
 	{ "the worker pool", true, launch_pool, unlaunch_pool },
@@ -158,6 +189,7 @@ static const struct stage stages[] = {
 	{ "the rx cores", false, launch_rx_cores, unlaunch_rx_cores },
 	{ "the traffic", true, ports_start_traffic, NULL },
 	{ "the handlers", false, launch_handlers, NULL },
+	{ "the dead packets' file", false, dead_file_start_writing, NULL },
 	{ "the loops", false, launch_loops, loops_end },
 	{ "telemetry", false, telemetry_start, telemetry_end },
 };
@@ -240,6 +272,7 @@ static _Noreturn void
 run_abandon(struct app *weir, bool concluded)
 {
 	unlaunch_workers(weir);
+	dead_file_stop(weir);
 	/* Not every stream: a stuck sink holds the lock of its own. */
 	fflush(stdout);
 	fflush(stderr);

@@ -426,6 +426,33 @@ static const struct option_row option_table[] = {
 		FIELD(report),
 	},
 	{
+		.name = "depth-alarm",
+		.placeholder = "N",
+		.help = "say when a worker's depth reaches N packets, then at twice as many, and "
+			"so on, until it was below half of N again; 0: never",
+		.default_text = "10000",
+		.type = &option_type_u32,
+		FIELD(depth_alarm),
+		.max = UINT32_MAX,
+	},
+	{
+		.name = "dead-packets",
+		.placeholder = "FILE",
+		.help = "write what is dropped to a pcapng file: the first bytes of each packet, "
+			"why it ended and whose it was",
+		.type = &option_type_path,
+		FIELD(dead_packets),
+	},
+	{
+		.name = "dead-sample",
+		.placeholder = "N",
+		.help = "with dead-packets, write one of N; without it, every one",
+		.type = &option_type_u32,
+		FIELD(dead_sample),
+		.min = 1,
+		.max = UINT32_MAX,
+	},
+	{
 		.name = "config",
 		.placeholder = "FILE",
 		.help = "read options from an INI file first: NAME = VALUE in [weir], rule = RULE "

@@ -350,6 +350,18 @@ chunk_check(const struct options *options)
 	return options_refuse("--chunk", value, "1 with --strategy %s", strategy->name);
 }
 
+/* One of N of what is not written is nothing. */
+static int
+dead_sample_check(const struct options *options)
+{
+	char value[16];
+
+	if (options->dead_sample == 0 || options->dead_packets)
+		return 0;
+	snprintf(value, sizeof(value), "%u", options->dead_sample);
+	return options_refuse("--dead-sample", value, "only with --dead-packets");
+}
+
 /* The checks that look at several values. */
 static int
 options_check(struct options *options, enum options_command command)
@@ -364,6 +376,8 @@ options_check(struct options *options, enum options_command command)
 		rc = options_compile_rules(options);
 	if (rc == 0)
 		rc = options_check_routes(options, command);
+	if (rc == 0)
+		rc = dead_sample_check(options);
 	if (rc == 0)
 		rc = pool_options_check(options);
 	if (rc == 0)

@@ -42,6 +42,7 @@ config_fill(
 	config->state_period_ns = options->state_period_ns;
 	config->classes = classes;
 	config->n_classes = options->rules ? weir_rules_count(options->rules) : 0;
+	config->depth_alarm_pkts = options->depth_alarm;
 }
 
 /* Fields that another option sets than the one that is called like them. */

@@ -242,6 +242,8 @@ set_totals(json_t *report, const struct app *app, const struct status *status)
 	failed |= set_count(report, "polarisation_alarms", status->skew.alarms);
 	failed |= set_count(report, "rejected", status->rejected);
 	failed |= set_count(report, "missed", status->missed);
+	failed |= set_count(report, "captured", status->captured);
+	failed |= set_count(report, "capture_lost", status->capture_lost);
 	failed |= set_count(report, "depth_visits", status->depth_visits);
 	failed |= set_count(report, "line_reads", status->line_reads);
 	failed |= set_count(report, "stuck_workers", app->n_stuck);
@@ -304,6 +306,8 @@ worker_object(const struct status *status, uint32_t i)
 	failed |= set_dropped(object, worker->dropped);
 	failed |= set_count(object, "depth", worker->depth);
 	failed |= set_count(object, "max_depth", worker->max_depth);
+	failed |= set_count(object, "depth_alarms", worker->depth_alarms);
+	failed |= set_count(object, "overflow_alarms", worker->overflow_alarms);
 	failed |= set_real(object, "busy_ratio", worker->busy_ratio);
 	return whole_or_null(object, failed);
 }

@@ -17,6 +17,7 @@
 #include <weir/weir.h>
 
 #include "counter.h"
+#include "dead_packets.h"
 #include "mailbox.h"
 
 /* Packets waiting for a port, per rx core: what a pass can bring home before it is flushed. */
@@ -75,6 +76,8 @@ struct rx_core {
 	struct rte_mempool *mbuf_pool;	/* for the copies that chains may need */
 	struct rte_mempool *clone_pool; /* copies for further workers share the data; NULL: they
 					   have their own, of mbuf_pool */
+	struct dead_ring *dead;		/* samples of what is freed undelivered; NULL: none */
+	int dead_worker_offset;		/* with `dead`: dynamic field of whose packet it was */
 	int stamp_offset;		/* dynamic field of arrival times; < 0: none */
 	uint64_t stamp_flag;		/* its flag in ol_flags */
 	uint64_t epoch_ns;		/* wall clock at TSC `epoch_tsc` */
@@ -103,6 +106,16 @@ static_assert(offsetof(struct rx_core, next_queue) ==
 		      offsetof(struct rx_core, mailbox) + CACHE_LINE_BYTES,
 	"the mailbox is alone on its line, and what the loop writes starts the next");
 static_assert(offsetof(struct rx_core, tally) % CACHE_LINE_BYTES == 0, "anyone reads it");
+
+/* Wall-clock time at a reading of the TSC. */
+static inline uint64_t
+rx_core_time_ns(const struct rx_core *rx_core, uint64_t tsc)
+{
+	const uint64_t cycles = tsc - rx_core->epoch_tsc;
+
+	return rx_core->epoch_ns +
+	       (uint64_t)(((unsigned __int128)cycles * rx_core->ns_per_tsc_32) >> 32);
+}
 
 /* rx_loop.c: the loop; an lcore function. Returns 0 after LOOP_STOP. */
 int rx_loop_run(void *rx_core);

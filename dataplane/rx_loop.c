@@ -21,10 +21,7 @@
 static uint64_t
 loop_time_ns(const struct rx_core *rx_core)
 {
-	const uint64_t cycles = rte_rdtsc() - rx_core->epoch_tsc;
-
-	return rx_core->epoch_ns +
-	       (uint64_t)(((unsigned __int128)cycles * rx_core->ns_per_tsc_32) >> 32);
+	return rx_core_time_ns(rx_core, rte_rdtsc());
 }
 
 static_assert(RTE_MAX_ETHPORTS <= UINT8_MAX + 1, "a port fits the metadata");
@@ -95,19 +92,31 @@ burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n
 		burst_match(rx_core, queue->rules, n);
 }
 
+/* A chain that cannot be lent ends here. */
+static void
+chain_drop(struct rx_core *rx_core, struct rte_mbuf *packet, struct counter *counter,
+	enum weir_reason reason)
+{
+	if (unlikely(rx_core->dead != NULL))
+		dead_packet_note(rx_core->dead, packet, (uint8_t)reason, WEIR_WORKER_NONE);
+	rte_pktmbuf_free(packet);
+	counter_add(counter, 1);
+}
+
 /* A chain that workers can walk, or NULL: dropped and counted. */
 static struct rte_mbuf *
 chain_accept(struct rx_core *rx_core, struct rte_mbuf *packet)
 {
+	struct rte_mbuf *linked;
+
 	if (!segment_chain_is_whole(packet)) {
-		rte_pktmbuf_free(packet);
-		counter_add(&rx_core->tally.bad_frame, 1);
+		chain_drop(rx_core, packet, &rx_core->tally.bad_frame, WEIR_REASON_BAD_FRAME);
 		return NULL;
 	}
-	packet = segment_chain_link(packet, rx_core->mbuf_pool);
-	if (!packet)
-		counter_add(&rx_core->tally.no_mbuf, 1);
-	return packet;
+	linked = segment_chain_link(packet, rx_core->mbuf_pool);
+	if (!linked)
+		chain_drop(rx_core, packet, &rx_core->tally.no_mbuf, WEIR_REASON_NO_MBUF);
+	return linked;
 }
 
 /* Makes every chain walkable for workers. Returns how many packets are left, ranks closed. */

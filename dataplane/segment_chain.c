@@ -49,9 +49,9 @@ segment_chain_link(struct rte_mbuf *packet, struct rte_mempool *mbuf_pool)
 	if (!chain_has_room(packet)) {
 		struct rte_mbuf *copy = rte_pktmbuf_copy(packet, mbuf_pool, 0, UINT32_MAX);
 
-		rte_pktmbuf_free(packet);
 		if (!copy)
 			return NULL;
+		rte_pktmbuf_free(packet);
 		packet = copy;
 	}
 	chain_write_links(packet);

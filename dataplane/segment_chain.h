@@ -17,7 +17,7 @@ bool segment_chain_is_whole(const struct rte_mbuf *packet);
 /*
  * Writes the links of a chain into the room before each segment's data. A chain without that room
  * is replaced by a copy out of `mbuf_pool`, which has it.
- * Returns the chain, or NULL if there was no buffer for the copy; the packet is then freed.
+ * Returns the chain, or NULL if there was no buffer for the copy; the packet stays as it is.
  * Caller: the rx core.
  */
 struct rte_mbuf *segment_chain_link(struct rte_mbuf *packet, struct rte_mempool *mbuf_pool);

@@ -10,6 +10,9 @@
 #include "app.h"
 #include "clock.h"
 
+/* The first loss to a full lane is news; the alarm doubles, so that a flood of them stays brief. */
+#define OVERFLOW_ALARM_PKTS 1
+
 static uint64_t
 port_missed(const struct app *app, uint16_t id)
 {
@@ -90,6 +93,8 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 		out->matched[i] = counter_read(&tally->matched[i]);
 		status->matched[i] += out->matched[i];
 	}
+	if (rx_core->dead)
+		status->capture_lost += counter_read(&rx_core->dead->lost);
 	status->rejected += out->rejected;
 	status->routed += out->routed;
 	status->moves += counters.moves;
@@ -123,6 +128,13 @@ rx_cores_collect(const struct app *app, struct status *status)
 	status->ledger.received = received;
 }
 
+static uint64_t
+overflow_dropped(const struct status_worker *worker)
+{
+	return worker->dropped[WEIR_REASON_OVERFLOW_DROP_NEW] +
+	       worker->dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
+}
+
 static void
 worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 {
@@ -135,9 +147,15 @@ worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 		out->depth += counters.depth;
 		if (counters.max_depth > out->max_depth)
 			out->max_depth = counters.max_depth;
+		/* Each sees the worker's whole depth, and rings by itself: that is no sum. */
+		if (counters.depth_alarms > out->depth_alarms) {
+			out->depth_alarms = counters.depth_alarms;
+			out->depth_alarm_pkts = counters.depth_alarm_level;
+		}
 		for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
 			out->dropped[i] += counters.dropped[i];
 	}
+	out->overflow_alarms = weir_alarm_rings(OVERFLOW_ALARM_PKTS, overflow_dropped(out));
 }
 
 /* The burst in hand counts too: a worker that does not return from its handler is busy. */
@@ -210,6 +228,8 @@ status_collect(const struct app *app, struct status *status)
 	rx_cores_collect(app, status);
 	queues_collect(app, status);
 	workers_collect(app, status);
+	status->captured = counter_read(&app->dead_file.written);
+	status->capture_lost += counter_read(&app->dead_file.lost);
 	status->skew = skew_watch_read(&app->skew);
 	status->ledger_ok = weir_ledger_gap(&status->ledger) == 0 && ends_agree(status);
 }

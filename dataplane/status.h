@@ -48,6 +48,9 @@ struct status_worker {
 	uint64_t dropped[WEIR_REASON_COUNT]; /* charged to it */
 	uint32_t depth;			     /* now: lent and not harvested */
 	uint32_t max_depth;
+	uint64_t depth_alarms;	   /* as the rx core that rang most often counts */
+	uint64_t depth_alarm_pkts; /* the threshold that it rang at last */
+	uint64_t overflow_alarms;  /* of packets lost to a full lane: at 1, 2, 4 ... of them */
 	uint64_t busy_cycles;
 	double busy_ratio; /* busy share of the time since the start, 0 to 1 */
 };
@@ -76,6 +79,8 @@ struct status {
 	uint64_t depth_visits;
 	uint64_t line_reads;
 	uint64_t missed;
+	uint64_t captured;     /* dead packets written to a file */
+	uint64_t capture_lost; /* dead packets that were to be, and were not */
 	uint64_t flow[WEIR_FLOW_REASON_COUNT];
 	uint64_t matched[WEIR_CLASSES_MAX]; /* packets by the rule that they matched; 0: none */
 	struct weir_bucket_use use;	    /* of flow buckets */

@@ -396,6 +396,12 @@ print_facts(const struct table *table, const struct app *app)
 	print_dropped(table);
 	if (app->options.rules)
 		print_rules(table, app->options.rules);
+	if (now->captured)
+		print_fact(table, "captured", now->captured,
+			"dropped packets were written to a file", NULL);
+	if (now->capture_lost)
+		print_fact(table, "not capt.", now->capture_lost,
+			"dropped packets were to be written, and were not", "capture_lost");
 	print_flow(table);
 	if (now->moves)
 		print_fact(table, "moved", now->moves, "times that a flow went to another worker",

@@ -124,6 +124,8 @@ add_totals(struct rte_tel_data *reply, struct rte_tel_data *names, const struct 
 		reply, "commonest_fallback", weir_flow_reason_name(status->skew.reason));
 	rte_tel_data_add_dict_u64(reply, "rejected", status->rejected);
 	rte_tel_data_add_dict_u64(reply, "missed", status->missed);
+	rte_tel_data_add_dict_u64(reply, "captured", status->captured);
+	rte_tel_data_add_dict_u64(reply, "capture_lost", status->capture_lost);
 	rte_tel_data_add_dict_u64(reply, "tx_sent", status->sent);
 	rte_tel_data_add_dict_u64(reply, "tx_dropped", status->tx_dropped);
 	rte_tel_data_add_dict_u64(reply, "depth_visits", status->depth_visits);
@@ -177,6 +179,8 @@ add_worker(struct rte_tel_data *reply, const struct status_worker *worker)
 	rte_tel_data_add_dict_u64(reply, "completed", worker->completed);
 	rte_tel_data_add_dict_u64(reply, "depth", worker->depth);
 	rte_tel_data_add_dict_u64(reply, "max_depth", worker->max_depth);
+	rte_tel_data_add_dict_u64(reply, "depth_alarms", worker->depth_alarms);
+	rte_tel_data_add_dict_u64(reply, "overflow_alarms", worker->overflow_alarms);
 	rte_tel_data_add_dict_u64(reply, "busy_cycles", worker->busy_cycles);
 }
 

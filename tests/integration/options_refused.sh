@@ -76,6 +76,9 @@ done <<'TABLE'
 --exception-port net_pcap0
 --config /absent
 --config /tmp
+--dead-sample 0
+--dead-sample 2
+--depth-alarm -1
 --order sorted
 --overflow drop
 --overflow drop-head

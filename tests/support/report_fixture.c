@@ -23,6 +23,8 @@ status_fill(struct report_fixture *f)
 	s->depth_visits = 105;
 	s->line_reads = 106;
 	s->missed = 107;
+	s->captured = 108;
+	s->capture_lost = 109;
 	for (uint32_t i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
 		s->flow[i] = 200 + i;
 	s->n_queues = FIXTURE_QUEUES;
@@ -60,6 +62,8 @@ status_fill(struct report_fixture *f)
 			.lent = 630 + i,
 			.depth = 640 + i,
 			.max_depth = 650 + i,
+			.depth_alarms = 660 + i,
+			.overflow_alarms = 670 + i,
 			.busy_ratio = 0.1 * i,
 		};
 		for (uint32_t r = 0; r < WEIR_REASON_COUNT; r++)

@@ -128,6 +128,8 @@ report_says_what_was_counted(void **state)
 	assert_int_equal(integer_of(report, "depth_visits"), 105);
 	assert_int_equal(integer_of(report, "line_reads"), 106);
 	assert_int_equal(integer_of(report, "missed"), 107);
+	assert_int_equal(integer_of(report, "captured"), 108);
+	assert_int_equal(integer_of(report, "capture_lost"), 109);
 	assert_counts(report, "flow", WEIR_FLOW_REASON_COUNT, weir_flow_reason_name, 200);
 	assert_int_equal(integer_of(report, "stuck_workers"), 705);
 	json_decref(report);
@@ -166,7 +168,7 @@ static void
 report_lists_every_worker_with_every_reason(void **state)
 {
 	static const char *const keys[] = { "cpu", "received", "completed", "lent", "depth",
-		"max_depth" };
+		"max_depth", "depth_alarms", "overflow_alarms" };
 	json_t *report = report_read_back(*state);
 	json_t *workers = list_of(report, "workers", FIXTURE_WORKERS);
 
