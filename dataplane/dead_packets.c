@@ -44,7 +44,7 @@ ring_put(struct dead_ring *ring, const struct rte_mbuf *packet, uint8_t reason,
 	const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	struct dead_packet *dead = &ring->packets[tail & (DEAD_RING_PKTS - 1)];
 
-	/* Edge E11, the way back: without it a packet could be written over while it is read. */
+	/* Edge E12, the way back: without it a packet could be written over while it is read. */
 	if (tail - ring->head_seen == DEAD_RING_PKTS)
 		ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
 	if (tail - ring->head_seen == DEAD_RING_PKTS) {
@@ -57,7 +57,7 @@ ring_put(struct dead_ring *ring, const struct rte_mbuf *packet, uint8_t reason,
 	dead->worker = worker;
 	dead->reason = reason;
 	dead->n_bytes = bytes_keep(dead->bytes, packet);
-	/* Edge E11, release side: without it control could read the place before the packet. */
+	/* Edge E12, release side: without it control could read the place before the packet. */
 	atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
 }
 
@@ -107,7 +107,7 @@ dead_ring_peek(const struct dead_ring *ring)
 {
 	const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
-	/* Edge E11, acquire side. */
+	/* Edge E12, acquire side. */
 	if (atomic_load_explicit(&ring->tail, memory_order_acquire) == head)
 		return NULL;
 	return &ring->packets[head & (DEAD_RING_PKTS - 1)];
@@ -118,6 +118,6 @@ dead_ring_pop(struct dead_ring *ring)
 {
 	const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
-	/* Edge E11, the way back: the packet has been read before its place is given away. */
+	/* Edge E12, the way back: the packet has been read before its place is given away. */
 	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
