@@ -59,7 +59,7 @@ packet_classify(struct weir_dispatcher *dispatcher, const struct weir_meta *meta
 		return PLAN_DROP + WEIR_REASON_RATE_LIMITED;
 	if (class->action == WEIR_ACTION_DIVERT)
 		return PLAN_DIVERT;
-	if (meta->flags & WEIR_META_TO_ALL)
+	if (packet_is_for_all(dispatcher, meta))
 		return PLAN_ALL;
 	return TARGET_ROUTED;
 }
@@ -154,7 +154,7 @@ packet_conflicts(struct weir_dispatcher *dispatcher, const struct weir_meta *met
 	uint8_t *met = &dispatcher->met[meta->bucket];
 
 	if (class->action != WEIR_ACTION_ROUTE || (flags & WEIR_STRATEGY_ALL_TARGETS) ||
-		(meta->flags & WEIR_META_TO_ALL))
+		packet_is_for_all(dispatcher, meta))
 		return false;
 	if (*met == 0)
 		*met = who;
@@ -370,8 +370,7 @@ packet_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state, bo
 		part_advance(dispatcher, part, 1);
 }
 
-/* No worker is routable: ends what is left of the burst. */
-static void
+void
 class_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
 	while (state->next < state->burst->n) {

@@ -45,26 +45,6 @@ run_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	return run;
 }
 
-/* No worker is routable: the losses rotate over the members, or there is nobody to name. */
-static void
-burst_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
-{
-	const struct weir_snapshot *snapshot = dispatcher->snapshot;
-	const bool empty = snapshot->n_members == 0;
-
-	for (; state->next < state->burst->n; state->next++) {
-		const weir_worker_id id =
-			empty ? WEIR_WORKER_NONE : snapshot->member[dispatcher->pick.rotation];
-
-		if (state->burst->workers)
-			state->burst->workers[state->next] = id;
-		dispatcher->plan.target[state->next] = 0; /* none of those that stay held */
-		drop_add(dispatcher, state->burst->packets[state->next], id,
-			empty ? WEIR_REASON_NO_ROUTE : WEIR_REASON_DEAD_WORKER);
-		index_advance(dispatcher, 1);
-	}
-}
-
 /*
  * A lane that was read again in mid-burst had its mirror entry set to what was lent by then; what
  * has been lent since is added here, so that the next burst of this loop sees it. So it is where
@@ -102,7 +82,7 @@ burst_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		while (state->next < state->burst->n && run_route(dispatcher, state) != RUN_REFUSED)
 			;
 	} else {
-		burst_lose(dispatcher, state);
+		class_lose(dispatcher, state);
 	}
 	lend_publish(dispatcher, &state->touched);
 	if (unlikely(!mirror_is_exact(dispatcher)))

@@ -151,6 +151,13 @@ picks_needed(const struct weir_dispatcher *dispatcher, uint32_t n)
 	return n_picks;
 }
 
+/* Whether the packet says itself that all workers get it. Who copies nothing does not look. */
+static inline bool
+packet_is_for_all(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	return dispatcher->copy && (meta->flags & WEIR_META_TO_ALL);
+}
+
 /* Whether the packet is of a strategy that owns flows. */
 static inline bool
 packet_is_owned(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
@@ -167,6 +174,12 @@ bool burst_differs(const struct weir_dispatcher *dispatcher, const struct dispat
 
 /* Routes such a burst, up to its end or the first packet that is refused. */
 void class_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
+
+/*
+ * No worker is routable: ends what is left of the burst. Losses of a strategy that names no reason
+ * of its own rotate over the members.
+ */
+void class_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 
 /* Settles the packet at hand, whose target is a special one other than PLAN_HOLD. */
 void special_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state);

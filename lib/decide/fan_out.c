@@ -70,7 +70,7 @@ packet_is_sharded(const struct weir_dispatcher *dispatcher, const struct weir_me
 	const uint32_t part = ROUTE_PARTS * class_of(dispatcher, meta)->route;
 
 	return (dispatcher->part[part].strategy->flags & WEIR_STRATEGY_SHARDS) &&
-	       !(meta->flags & WEIR_META_TO_ALL);
+	       !packet_is_for_all(dispatcher, meta);
 }
 
 /* The metadata of the copy for `position`. */

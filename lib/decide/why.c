@@ -121,7 +121,7 @@ static enum weir_route
 class_route_explain(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
 	struct weir_explanation *explanation)
 {
-	const bool is_for_all = dispatcher->copy && (meta->flags & WEIR_META_TO_ALL);
+	const bool is_for_all = packet_is_for_all(dispatcher, meta);
 	const uint32_t flags = part_of(dispatcher, meta)->strategy->flags;
 
 	if (explanation->action == WEIR_ACTION_DROP)

@@ -127,6 +127,12 @@ rig_dispatcher_create(struct rig *rig, uint32_t id)
 	assert_non_null(d->dispatcher);
 }
 
+const char *
+rig_fallback(const struct weir_strategy *strategy)
+{
+	return strategy->flags & WEIR_STRATEGY_FINDS_NONE ? "round-robin" : NULL;
+}
+
 struct rig *
 rig_create(const struct weir_config *config, uint32_t max_packets)
 {

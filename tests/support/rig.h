@@ -96,6 +96,9 @@ struct rig {
 /* A configuration for vectors: `n` workers, room for all that a test lends, own seed. */
 struct weir_config rig_config(const char *strategy, uint32_t n_workers);
 
+/* For tests of every strategy: who takes what this one finds nobody for; NULL if it always does. */
+const char *rig_fallback(const struct weir_strategy *strategy);
+
 /* Creates pool, dispatchers and workers; each dispatcher can make up to `max_packets`. */
 struct rig *rig_create(const struct weir_config *config, uint32_t max_packets);
 

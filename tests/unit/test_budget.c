@@ -337,6 +337,7 @@ no_strategy_gives_a_worker_more_than_its_budget(void **state)
 
 		if (strategy->flags & WEIR_STRATEGY_ALL_TARGETS)
 			continue;
+		config.fallback = rig_fallback(strategy);
 		config.budget_pkts = test_random_between(&random, 1, 6);
 		config.chunk = strategy->flags & WEIR_STRATEGY_OWNS_FLOWS ? 1 : 1 + s % 3;
 		rig = rig_create(&config, 4096);

@@ -10,9 +10,11 @@ a1_two_packets_go_to_the_only_worker_under_every_strategy(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
-		const struct weir_config config = rig_config(weir_strategy_at(i)->name, 1);
-		struct rig *rig = rig_create(&config, 64);
+		struct weir_config config = rig_config(weir_strategy_at(i)->name, 1);
+		struct rig *rig;
 
+		config.fallback = rig_fallback(weir_strategy_at(i));
+		rig = rig_create(&config, 64);
 		assert_routes(rig, 0, 0);
 		rig_destroy(rig);
 	}
@@ -52,15 +54,23 @@ a8_stopped_pool_charges_the_rotation_under_every_strategy_and_policy(void **stat
 		for (unsigned int p = 0; weir_overflow_at(p); p++) {
 			struct weir_config config = rig_config(weir_strategy_at(i)->name, 3);
 			struct rig *rig;
+			uint8_t reason;
 
 			config.overflow = weir_overflow_at(p)->name;
 			rig = rig_create(&config, 64);
 			for (weir_worker_id id = 0; id < 3; id++)
 				assert_int_equal(
 					weir_pool_set_state(rig->pool, id, WEIR_WORKER_STOPPED), 0);
-			assert_routes(rig, 0, 1, 2);
-			assert_routes_singly(rig, 0, 1, 2);
-			assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_DEAD_WORKER], 6);
+			reason = weir_strategy_at(i)->none_reason;
+			if (reason == 0) {
+				reason = WEIR_REASON_DEAD_WORKER;
+				assert_routes(rig, 0, 1, 2);
+				assert_routes_singly(rig, 0, 1, 2);
+			} else {
+				assert_int_equal(rig_dispatch(rig, 6), 6);
+				assert_int_equal(rig_last(rig, 1)->charged, WEIR_WORKER_NONE);
+			}
+			assert_int_equal(rig_ledger(rig).dropped[reason], 6);
 			rig_destroy(rig);
 		}
 	}

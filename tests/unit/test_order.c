@@ -189,6 +189,31 @@ config_draw(struct weir_config *config, struct test_random *random)
 		config->sticky_ns = test_random_between(random, 1, 3000);
 }
 
+/* A class's own strategy, or NULL: it has none. */
+static const char *
+strategy_draw(struct test_random *random)
+{
+	const unsigned int index = test_random_below(random, 40);
+	const struct weir_strategy *strategy = weir_strategy_at(index);
+
+	if (!strategy || (strategy->flags & WEIR_STRATEGY_ALL_TARGETS))
+		return NULL;
+	return strategy->name;
+}
+
+/* Whether a strategy of the pool, or of a class, owns flows. */
+static bool
+config_owns_flows(const struct weir_config *config)
+{
+	uint32_t flags = weir_strategy_find(config->strategy)->flags;
+
+	for (uint32_t i = 0; i < config->n_classes; i++) {
+		if (config->classes[i].strategy)
+			flags |= weir_strategy_find(config->classes[i].strategy)->flags;
+	}
+	return flags & WEIR_STRATEGY_OWNS_FLOWS;
+}
+
 /* What makes packets wait, end while they wait, or go elsewhere. */
 static void
 waiting_draw(struct weir_config *config, struct weir_class *classes, struct test_random *random)
@@ -203,11 +228,14 @@ waiting_draw(struct weir_config *config, struct weir_class *classes, struct test
 			.admission = (enum weir_admission)test_random_below(
 				random, WEIR_ADMISSION_COUNT),
 			.retries = test_random_below(random, 4),
+			.strategy = strategy_draw(random),
 		};
 	/* Class 1 always does as others do, so that lanes fill. */
 	classes[0].admission = WEIR_ADMIT_SERIAL;
 	config->classes = classes;
 	config->n_classes = CLASSES - 1;
+	if (config_owns_flows(config))
+		config->chunk = 1;
 	config->lend_metadata = true;
 }
 
@@ -220,9 +248,7 @@ run_prepare(struct run *run, const struct weir_config *config)
 	run->rig->n_buckets = 1 + below(run, BUCKETS_MAX);
 	run->rig->n_classes = run->waits ? CLASSES : 0;
 	/* What waits for its owner may find another one when the pool changes. */
-	run->rig->waits_apart =
-		config->budget_pkts > 0 &&
-		(weir_strategy_find(config->strategy)->flags & WEIR_STRATEGY_OWNS_FLOWS);
+	run->rig->waits_apart = config->budget_pkts > 0 && config_owns_flows(config);
 	run->packets_left = PACKETS_PER_RUN;
 	for (uint32_t id = 0; id < config->n_workers; id++) {
 		run->speed[id] = 1 + below(run, 32);

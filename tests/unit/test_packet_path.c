@@ -63,6 +63,7 @@ rig_make(const struct weir_strategy *strategy, const struct weir_overflow_policy
 	struct weir_config config = rig_config(strategy->name, 5);
 	struct rig *rig;
 
+	config.fallback = rig_fallback(strategy);
 	config.overflow = policy->name;
 	config.depth_mode = depth_mode;
 	config.n_dispatchers = n_dispatchers;

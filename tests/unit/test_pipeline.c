@@ -16,6 +16,7 @@
 struct run {
 	struct rig *rig;
 	struct test_random *random;
+	uint64_t now_ns;
 	bool member[WEIR_WORKERS_MAX];
 	bool ready[WEIR_WORKERS_MAX];
 	/* Lane tails at the time that a worker ceased to be ready. */
@@ -132,6 +133,8 @@ step_change_pool(struct run *run)
 static void
 step(struct run *run)
 {
+	if (run->rig->config.n_classes > 0)
+		rig_time(run->rig, run->now_ns += below(run, 20));
 	switch (below(run, 8)) {
 	case 0:
 	case 1:
@@ -150,6 +153,31 @@ step(struct run *run)
 		step_change_pool(run);
 }
 
+static uint32_t
+owners_count(const struct weir_config *config)
+{
+	uint32_t n = (weir_strategy_find(config->strategy)->flags & WEIR_STRATEGY_OWNS_FLOWS) != 0;
+
+	for (uint32_t i = 0; i < config->n_classes; i++)
+		n += config->classes[i].strategy &&
+		     (weir_strategy_find(config->classes[i].strategy)->flags &
+			     WEIR_STRATEGY_OWNS_FLOWS);
+	return n;
+}
+
+/* What makes packets wait, and end while they wait. */
+static void
+waiting_draw(struct weir_config *config, struct test_random *random)
+{
+	if (test_random_below(random, 3) > 0)
+		config->budget_pkts = test_random_between(random, 1, config->lane_size);
+	if (test_random_below(random, 2))
+		config->hold_timeout_ns = test_random_between(random, 1, 500);
+	config->state_period_ns = test_random_below(random, 1000);
+	/* Some class may cover early. */
+	config->lend_metadata = true;
+}
+
 static void
 run_random(struct weir_config *config, struct test_random *random)
 {
@@ -161,9 +189,13 @@ run_random(struct weir_config *config, struct test_random *random)
 	config->burst = test_random_between(random, 1, 32);
 	config->hold_size = test_random_below(random, 80);
 	config->lend_metadata = test_random_below(random, 2);
+	if (config->n_classes > 0)
+		waiting_draw(config, random);
 	run.rig = rig_create(config, PACKETS_MAX);
 	run.rig->draws_classes = config->n_classes > 0;
 	run.rig->copies_move = true;
+	/* Who waits for an owner at its budget may find another one when the pool changes. */
+	run.rig->waits_apart = config->budget_pkts > 0 && owners_count(config) > 0;
 	/* Few buckets, so that packets follow pins; or one for each packet. */
 	run.rig->n_buckets = test_random_below(random, 3) * 20;
 	for (uint32_t i = 0; i < config->n_workers; i++) {
@@ -231,6 +263,12 @@ ledger_is_exact_for_random_configurations(void **state)
 	}
 }
 
+static bool
+goes_to_all(const char *name)
+{
+	return weir_strategy_find(name)->flags & WEIR_STRATEGY_ALL_TARGETS;
+}
+
 /* Classes of all kinds: where to, whether to all, at which rate, and what if there is no room. */
 static void
 classes_draw(struct weir_config *config, struct weir_class *classes, uint32_t n_strategies,
@@ -248,16 +286,23 @@ classes_draw(struct weir_config *config, struct weir_class *classes, uint32_t n_
 					  : (enum weir_action)test_random_below(random, 3),
 			.divert_port = (uint8_t)test_random_next(random),
 			.overflow = weir_overflow_at(test_random_below(random, n_policies))->name,
+			.admission = (enum weir_admission)test_random_below(
+				random, WEIR_ADMISSION_COUNT),
 			.police_pps = is_policed ? 1000 : 0,
 			.police_burst = is_policed ? test_random_between(random, 1, 50) : 0,
 		};
 		if (has_own)
 			classes[i].strategy =
 				weir_strategy_at(test_random_below(random, n_strategies))->name;
+		if (!goes_to_all(has_own ? classes[i].strategy : config->strategy))
+			classes[i].retries = test_random_below(random, 4);
 	}
 }
 
-/* Any strategy, policy, action and policer for any class, and a pool that changes. */
+/*
+ * Any strategy, policy, action, policer, admission and retries for any class, budgets and
+ * deadlines, and a pool that changes.
+ */
 static void
 ledger_is_exact_for_random_classes(void **state)
 {

@@ -387,7 +387,9 @@ a11_bursts_go_as_their_packets_would_one_by_one_where_depth_is_not_read(void **s
 	for (unsigned int i = 0; weir_strategy_at(i); i++) {
 		struct weir_config config = order_config(weir_strategy_at(i)->name, 4);
 
-		if (weir_strategy_at(i)->flags & WEIR_STRATEGY_READS_DEPTH)
+		/* Nor what there is of a class, for followers are part of that. */
+		if (weir_strategy_at(i)->flags &
+			(WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_READS_CLASS_DEPTH))
 			continue;
 		config.lane_size = 8192;
 		config.hold_size = 8192;

@@ -347,6 +347,53 @@ withdrawn_picks_are_told_in_chunks(void **state)
 	}
 }
 
+/* N15: what waits for a budget was not picked, as far as strategies know. */
+static void
+picks_that_wait_for_a_budget_are_taken_back(void **state)
+{
+	(void)state;
+	for (uint32_t n_classes = 0; n_classes < 2; n_classes++) {
+		const struct weir_class classes[] = { { .strategy = "turn" } };
+		struct weir_config config = rig_config("turn", 2);
+		struct rig *rig;
+
+		config.budget_pkts = 2;
+		config.hold_size = 64;
+		rig = route_rig(config, classes, n_classes);
+		assert_int_equal(rig_dispatch(rig, 7), 7);
+		assert_int_equal(weir_held(rig->dispatcher[0].dispatcher), 3);
+		assert_int_equal(record_of(rig, 0)->n_picks, 7);
+		assert_int_equal(record_of(rig, 0)->n_kept, 4);
+		assert_int_equal(record_of(rig, 0)->n_withdrawals, 1);
+		assert_int_equal(weir_message_index(rig->dispatcher[0].dispatcher), 4);
+		rig_destroy(rig);
+	}
+}
+
+/* The fallback's picks wait, too, and its index does not count them. */
+static void
+fallback_keeps_to_the_budget(void **state)
+{
+	struct weir_config config = rig_config("idle", 2);
+	struct rig *rig;
+
+	(void)state;
+	config.fallback = "turn";
+	config.budget_pkts = 2;
+	config.hold_size = 64;
+	rig = route_rig(config, NULL, 0);
+	assert_sent(rig, { 0, 1, 0 }, { 0, 2, 1 }, { 0, 3, 0 }, { 0, 4, 1 },
+		{ 0, 5, WEIR_WORKER_NONE }, { 0, 6, WEIR_WORKER_NONE });
+	assert_int_equal(rig->dispatcher[0].dispatcher->part[1].index, 2);
+	assert_int_equal(record_of(rig, 1)->n_kept, 2);
+	assert_int_equal(weir_message_index(rig->dispatcher[0].dispatcher), 4);
+	order_bring_home(rig, 1, 1);
+	/* By the fallback's own rotation it would be worker 0, which has no budget left. */
+	assert_int_equal(rig_depth(rig, 1), 2);
+	assert_int_equal(rig->dispatcher[0].dispatcher->part[1].index, 3);
+	rig_destroy(rig);
+}
+
 int
 main(void)
 {
@@ -361,6 +408,8 @@ main(void)
 		cmocka_unit_test(buckets_of_several_routes_stay_together_while_they_are_out),
 		cmocka_unit_test(withdrawn_picks_are_told_exactly_to_each_route),
 		cmocka_unit_test(withdrawn_picks_are_told_in_chunks),
+		cmocka_unit_test(picks_that_wait_for_a_budget_are_taken_back),
+		cmocka_unit_test(fallback_keeps_to_the_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,7 @@ strategy_check(
 
 	config.n_workers = 3;
 	config.strategy = strategy->name;
+	config.fallback = strategy->flags & WEIR_STRATEGY_FINDS_NONE ? "round-robin" : NULL;
 	config.order = order;
 	config.hold_size = 64;
 	pool = weir_pool_create(&config, NULL);
