@@ -133,6 +133,21 @@ rig_fallback(const struct weir_strategy *strategy)
 	return strategy->flags & WEIR_STRATEGY_FINDS_NONE ? "round-robin" : NULL;
 }
 
+void
+rig_settle_policies(struct weir_config *config, struct weir_class *classes)
+{
+	struct weir_config_error error;
+
+	if (weir_config_check(config, &error) == 0 || !strstr(error.field, "overflow"))
+		return;
+	if (weir_overflow_find(config->overflow)->evicts)
+		config->overflow = "drop-new";
+	for (uint32_t i = 0; classes && i < config->n_classes; i++) {
+		if (classes[i].overflow && weir_overflow_find(classes[i].overflow)->evicts)
+			classes[i].overflow = "drop-new";
+	}
+}
+
 struct rig *
 rig_create(const struct weir_config *config, uint32_t max_packets)
 {

@@ -99,6 +99,12 @@ struct weir_config rig_config(const char *strategy, uint32_t n_workers);
 /* For tests of every strategy: who takes what this one finds nobody for; NULL if it always does. */
 const char *rig_fallback(const struct weir_strategy *strategy);
 
+/*
+ * Where a policy that evicts stands beside what it does not go with (budgets, counts of classes),
+ * drop-new takes its place. `classes` are the configuration's, which may be changed; or NULL.
+ */
+void rig_settle_policies(struct weir_config *config, struct weir_class *classes);
+
 /* Creates pool, dispatchers and workers; each dispatcher can make up to `max_packets`. */
 struct rig *rig_create(const struct weir_config *config, uint32_t max_packets);
 

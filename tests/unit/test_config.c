@@ -278,9 +278,36 @@ order_flow_is_accepted_with_every_strategy_and_policy(void **state)
 		for (unsigned int p = 0; weir_overflow_at(p); p++) {
 			config.strategy = weir_strategy_at(s)->name;
 			config.overflow = weir_overflow_at(p)->name;
-			assert_accepted(&config);
+			/* Who counts packets by their places in lanes bears no eviction. */
+			if (weir_overflow_at(p)->evicts &&
+				(weir_strategy_at(s)->flags & WEIR_STRATEGY_READS_CLASS_DEPTH))
+				assert_refused(&config, "overflow", config.overflow);
+			else
+				assert_accepted(&config);
 		}
 	}
+}
+
+static void
+eviction_is_refused_beside_what_counts_places_in_lanes(void **state)
+{
+	struct weir_class class = { .admission = WEIR_ADMIT_DISCARD_LATER };
+	struct weir_config config = weir_config_default();
+
+	(void)state;
+	config.overflow = "drop-head";
+	assert_accepted(&config);
+	config.budget_pkts = 2;
+	assert_refused(&config, "overflow", "drop-head");
+	config.budget_pkts = 0;
+	config.classes = &class;
+	config.n_classes = 1;
+	assert_refused(&config, "overflow", "drop-head");
+	class = (struct weir_class) { .overflow = "drop-head" };
+	config.overflow = "reject";
+	assert_accepted(&config);
+	config.budget_pkts = 2;
+	assert_refused(&config, "classes[0].overflow", "drop-head");
 }
 
 int
@@ -303,6 +330,7 @@ main(void)
 		cmocka_unit_test(unknown_order_is_refused),
 		cmocka_unit_test(stickiness_without_order_is_refused),
 		cmocka_unit_test(order_flow_is_accepted_with_every_strategy_and_policy),
+		cmocka_unit_test(eviction_is_refused_beside_what_counts_places_in_lanes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

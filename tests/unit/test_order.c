@@ -309,6 +309,7 @@ run_random(const struct weir_config *shape, bool waits, struct test_random *rand
 	config_draw(&config, random);
 	if (waits)
 		waiting_draw(&config, classes, random);
+	rig_settle_policies(&config, NULL);
 	run_prepare(&run, &config);
 	while (run.packets_left > 0) {
 		step(&run);
@@ -334,6 +335,7 @@ strategy_run(const struct weir_strategy *strategy, enum weir_order order, bool w
 		struct weir_config config = rig_config(strategy->name, 1);
 
 		config.order = order;
+		config.fallback = rig_fallback(strategy);
 		config.overflow = weir_overflow_at(round % n_policies)->name;
 		config.depth_mode = (enum weir_depth_mode)(round / n_policies % 2);
 		config.chunk =

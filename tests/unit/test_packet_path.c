@@ -72,6 +72,7 @@ rig_make(const struct weir_strategy *strategy, const struct weir_overflow_policy
 	config.lane_size = 20;
 	config.hold_size = 30;
 	config.chunk = strategy->flags & WEIR_STRATEGY_OWNS_FLOWS ? 1 : 1 + depth_mode * 3;
+	rig_settle_policies(&config, NULL);
 	rig = rig_create(&config, PACKETS_MAX);
 	rig->n_buckets = 50;
 	/* Adopting a snapshot is part of the packet path, making one is not. */

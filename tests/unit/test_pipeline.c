@@ -191,6 +191,7 @@ run_random(struct weir_config *config, struct test_random *random)
 	config->lend_metadata = test_random_below(random, 2);
 	if (config->n_classes > 0)
 		waiting_draw(config, random);
+	rig_settle_policies(config, (struct weir_class *)(uintptr_t)config->classes);
 	run.rig = rig_create(config, PACKETS_MAX);
 	run.rig->draws_classes = config->n_classes > 0;
 	run.rig->copies_move = true;
