@@ -83,7 +83,8 @@ ports_stop(struct app *weir)
 static int
 mbuf_pool_start(struct app *weir)
 {
-	const uint32_t kept = HOLD_SIZE_PKTS + weir->ports.n * TX_FIFO_PKTS;
+	const uint32_t holds = pool_options_dispatchers(&weir->options) * HOLD_SIZE_PKTS;
+	const uint32_t kept = holds + weir->ports.n * TX_FIFO_PKTS;
 
 	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, kept);
 }
