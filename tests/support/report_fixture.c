@@ -23,6 +23,7 @@ status_fill(struct report_fixture *f)
 	s->depth_visits = 105;
 	s->line_reads = 106;
 	s->missed = 107;
+	s->urgent = 108;
 	for (uint32_t i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
 		s->flow[i] = 200 + i;
 	s->n_queues = FIXTURE_QUEUES;
@@ -51,6 +52,7 @@ status_fill(struct report_fixture *f)
 			.line_reads = 490 + i,
 			.loops = 500 + i,
 			.missed = 510 + i,
+			.urgent = 520 + i,
 		};
 	for (uint32_t i = 0; i < FIXTURE_WORKERS; i++) {
 		s->worker[i] = (struct status_worker) {
@@ -60,6 +62,7 @@ status_fill(struct report_fixture *f)
 			.lent = 630 + i,
 			.depth = 640 + i,
 			.max_depth = 650 + i,
+			.urgent = 660 + i,
 			.busy_ratio = 0.1 * i,
 		};
 		for (uint32_t r = 0; r < WEIR_REASON_COUNT; r++)

@@ -9,24 +9,31 @@
 
 /* The size for two ports with these options, 100 rx and 50 tx descriptors a queue. */
 static uint64_t
-size_of(const char *line)
+size_of_options(const struct options *options)
 {
 	struct ports *ports = calloc(1, sizeof(*ports));
-	struct parsed p;
 	uint64_t size;
 
 	assert_non_null(ports);
-	assert_accepted(&p, line);
 	ports->n = 2;
 	for (uint32_t i = 0; i < ports->n; i++) {
-		ports->port[i].n_rx_queues = (uint16_t)p.options.rx_queues;
-		ports->port[i].n_tx_queues = (uint16_t)p.options.rx_cores;
+		ports->port[i].n_rx_queues = (uint16_t)options->rx_queues;
+		ports->port[i].n_tx_queues = (uint16_t)options->rx_cores;
 		ports->port[i].n_rx_desc = 100;
 		ports->port[i].n_tx_desc = 50;
 	}
-	size = mbuf_pool_size(&p.options, ports, KEPT_PKTS);
+	size = mbuf_pool_size(options, ports, KEPT_PKTS);
 	free(ports);
 	return size;
+}
+
+static uint64_t
+size_of(const char *line)
+{
+	struct parsed p;
+
+	assert_accepted(&p, line);
+	return size_of_options(&p.options);
 }
 
 static void
@@ -52,6 +59,23 @@ each_part_scales_with_what_uses_it(void **state)
 	assert_int_equal(size_of("--rx-queues 2") - base, 2 * 100);
 	assert_int_equal(
 		size_of("--rx-cores 2") - base, 2 * 50 + 4 * (2 * 512 + 32) + 32 + KEPT_PKTS + 384);
+}
+
+/* The holds are the caller's to count. */
+static void
+m12_urgent_lanes_have_their_own_part(void **state)
+{
+	static const char *const text = "udp => urgent";
+	struct weir_rules *rules = weir_rules_create(&text, 1, NULL, 0, NULL);
+	struct parsed p;
+
+	(void)state;
+	assert_non_null(rules);
+	assert_accepted(&p, "--rx-cores 2");
+	p.options.rules = rules;
+	assert_int_equal(
+		size_of_options(&p.options) - size_of("--rx-cores 2"), 2 * 4 * (2 * 512 + 32));
+	options_free(&p.options);
 }
 
 static void
@@ -83,6 +107,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pool_holds_descriptors_lanes_bursts_holds_and_caches),
 		cmocka_unit_test(each_part_scales_with_what_uses_it),
+		cmocka_unit_test(m12_urgent_lanes_have_their_own_part),
 		cmocka_unit_test(the_largest_options_do_not_overflow),
 		cmocka_unit_test(small_pages_hold_one_buffer_each),
 	};
