@@ -83,16 +83,24 @@ workers_join(struct app *app)
 	}
 }
 
+static void
+dispatcher_reclaim(struct app *app, struct rx_core *rx_core, struct weir_dispatcher *dispatcher)
+{
+	for (uint32_t i = 0; i < app->n_workers; i++) {
+		weir_reclaim(dispatcher, (weir_worker_id)i, WEIR_REASON_DRAIN_TIMEOUT,
+			app->workers[i]->joined ? WEIR_RECLAIM_GONE : WEIR_RECLAIM_WRITE_OFF);
+		dead_file_drain(&app->dead_file, rx_core);
+	}
+	weir_hold_drop(dispatcher, WEIR_REASON_DRAIN_TIMEOUT);
+}
+
 /* The rx loops have ended: their dispatchers are control's now. */
 static void
 rx_core_reclaim(struct app *app, struct rx_core *rx_core)
 {
-	for (uint32_t i = 0; i < app->n_workers; i++) {
-		weir_reclaim(rx_core->dispatcher, (weir_worker_id)i, WEIR_REASON_DRAIN_TIMEOUT,
-			app->workers[i]->joined ? WEIR_RECLAIM_GONE : WEIR_RECLAIM_WRITE_OFF);
-		dead_file_drain(&app->dead_file, rx_core);
-	}
-	weir_hold_drop(rx_core->dispatcher, WEIR_REASON_DRAIN_TIMEOUT);
+	if (rx_core->urgent)
+		dispatcher_reclaim(app, rx_core, rx_core->urgent);
+	dispatcher_reclaim(app, rx_core, rx_core->dispatcher);
 	rx_core_flush(rx_core);
 	dead_file_drain(&app->dead_file, rx_core);
 }

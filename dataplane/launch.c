@@ -174,6 +174,7 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 		.yields = app->topology.rx[id].shares_cpu,
 		.tx_allowed = tx_allowed(&app->ports),
 		.tx_queue = (uint16_t)id,
+		.urgent_classes = pool_options_urgent(&app->options),
 		.flow = app->options.flow,
 		.mbuf_pool = app->mbuf_pool,
 		.clone_pool = app->clone_pool,
@@ -205,6 +206,27 @@ dead_init(struct app *app, struct rx_core *rx_core)
 	return rx_core->dead ? 0 : -ENOMEM;
 }
 
+/* Returns 0 or -ENOMEM. */
+static int
+dispatchers_create(struct app *app, struct rx_core *rx_core)
+{
+	rx_core->dispatcher =
+		weir_dispatcher_create(app->pool, rx_core->id, rx_core_finish, rx_core);
+	if (!rx_core->dispatcher)
+		return -ENOMEM;
+	if (weir_pool_fans_out(app->pool))
+		weir_copy_set(rx_core->dispatcher, rx_core_copy);
+	if (rx_core->urgent_classes == 0)
+		return 0;
+	rx_core->urgent = weir_dispatcher_create(
+		app->pool, app->options.rx_cores + rx_core->id, rx_core_finish, rx_core);
+	if (!rx_core->urgent)
+		return -ENOMEM;
+	if (weir_pool_fans_out(app->pool))
+		weir_copy_set(rx_core->urgent, rx_core_copy);
+	return 0;
+}
+
 static int
 rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t id)
 {
@@ -218,13 +240,10 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 	rx_core->n_queues = queues_assign(app, spread, id, NULL);
 	rx_core->queues =
 		aligned_alloc(CACHE_LINE_BYTES, rx_core->n_queues * sizeof(*rx_core->queues));
-	rx_core->dispatcher = weir_dispatcher_create(app->pool, id, rx_core_finish, rx_core);
-	if (!rx_core->queues || !rx_core->dispatcher)
+	if (!rx_core->queues || dispatchers_create(app, rx_core) < 0)
 		return -ENOMEM;
 	if (dead_init(app, rx_core) < 0)
 		return -ENOMEM;
-	if (weir_pool_fans_out(app->pool))
-		weir_copy_set(rx_core->dispatcher, rx_core_copy);
 	queues_assign(app, spread, id, rx_core->queues);
 	return 0;
 }
@@ -258,6 +277,7 @@ unlaunch_rx_cores(struct app *app)
 	for (uint32_t i = 0; i < app->n_rx_cores; i++) {
 		weir_dispatcher_destroy(app->rx_cores[i]->dispatcher);
 		free(app->rx_cores[i]->dead);
+		weir_dispatcher_destroy(app->rx_cores[i]->urgent);
 		free(app->rx_cores[i]->queues);
 		free(app->rx_cores[i]);
 		app->rx_cores[i] = NULL;

@@ -115,7 +115,9 @@ ports_stop(struct app *weir)
 static uint32_t
 kept_pkts(const struct app *weir)
 {
-	return HOLD_SIZE_PKTS + weir->ports.n * TX_FIFO_PKTS;
+	const uint32_t holds = pool_options_dispatchers(&weir->options) * HOLD_SIZE_PKTS;
+
+	return holds + weir->ports.n * TX_FIFO_PKTS;
 }
 
 static int

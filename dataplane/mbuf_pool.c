@@ -11,6 +11,7 @@
 #include <rte_mempool.h>
 
 #include "mbuf_pool.h"
+#include "pool_options.h"
 
 /*
  * Per-lcore cache: eight bursts of the default size. A smaller one goes to the shared ring more
@@ -41,7 +42,8 @@ uint64_t
 mbuf_pool_size(const struct options *options, const struct ports *ports, uint32_t kept_pkts)
 {
 	const uint64_t n_rx_cores = options->rx_cores;
-	const uint64_t per_worker = 2 * (uint64_t)options->lane_size + options->burst;
+	const uint64_t per_lane = 2 * (uint64_t)options->lane_size + options->burst;
+	const uint64_t per_worker = pool_options_dispatchers(options) * per_lane;
 	const uint64_t per_rx_core =
 		options->workers * per_worker + options->burst + kept_pkts + CACHE_MBUFS_MAX;
 
@@ -52,7 +54,8 @@ mbuf_pool_size(const struct options *options, const struct ports *ports, uint32_
 uint64_t
 clone_pool_size(const struct options *options, const struct ports *ports, uint32_t kept_pkts)
 {
-	const uint64_t per_worker = (uint64_t)options->lane_size + options->burst;
+	const uint64_t per_lane = (uint64_t)options->lane_size + options->burst;
+	const uint64_t per_worker = pool_options_dispatchers(options) * per_lane;
 	const uint64_t per_rx_core = options->workers * per_worker + kept_pkts + CACHE_MBUFS_MAX;
 	uint64_t n = CACHE_MBUFS_MAX;
 

@@ -17,7 +17,7 @@ struct rte_mempool;
  * The mbufs that can be in use at one time, if no frame takes more than one: in descriptors, lanes
  * (two sets for each worker), bursts and caches, and with rx cores. No EAL needed.
  *
- * @param kept_pkts packets that one rx core can keep: in its hold and in its tx FIFOs
+ * @param kept_pkts packets that one rx core can keep: in its holds and in its tx FIFOs
  */
 uint64_t mbuf_pool_size(
 	const struct options *options, const struct ports *ports, uint32_t kept_pkts);

@@ -175,6 +175,7 @@ rules_print(FILE *out)
 		{ "cover-early", "a newer one takes the place of those that wait" },
 		{ "retry:N", "so many other workers are tried when a lane is full" },
 		{ "overflow:POLICY", "then, a policy of their own" },
+		{ "urgent", "workers take them first, whatever else waits" },
 	};
 
 	fprintf(out, "\nRules, 'EXPRESSION => WORD...': pcap-filter(7) => what is done with "

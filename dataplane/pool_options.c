@@ -16,13 +16,29 @@ pool_options_hold_timeout(const struct options *options)
 	return OPTIONS_BUDGET_TIMEOUT_USEC;
 }
 
+uint64_t
+pool_options_urgent(const struct options *options)
+{
+	if (!options->rules)
+		return 0;
+	return weir_classes_urgent(
+		weir_rules_classes(options->rules), weir_rules_count(options->rules));
+}
+
+uint32_t
+pool_options_dispatchers(const struct options *options)
+{
+	return pool_options_urgent(options) != 0 ? 2 : 1;
+}
+
 static void
 config_fill(
 	struct weir_config *config, const struct options *options, const struct weir_class *classes)
 {
 	*config = weir_config_default();
 	config->n_workers = options->workers;
-	config->n_dispatchers = options->rx_cores;
+	config->n_dispatchers = options->rx_cores * pool_options_dispatchers(options);
+	config->n_urgent = config->n_dispatchers - options->rx_cores;
 	config->lane_size = options->lane_size;
 	config->burst = options->burst;
 	config->chunk = options->chunk;
@@ -90,12 +106,29 @@ error_refuse(const struct options *options, const struct weir_config_error *erro
 		"%s", error->allowed);
 }
 
+static int
+urgent_check(const struct options *options)
+{
+	const uint32_t n = pool_options_dispatchers(options);
+	char value[16];
+
+	if (n * options->rx_cores <= WEIR_DISPATCHERS_MAX)
+		return 0;
+	snprintf(value, sizeof(value), "%" PRIu32, options->rx_cores);
+	return options_refuse("--rx-cores", value,
+		"1 to %" PRIu32 " with a rule that says urgent: each takes %" PRIu32
+		" of %d dispatchers, and these would take %" PRIu32,
+		WEIR_DISPATCHERS_MAX / n, n, WEIR_DISPATCHERS_MAX, n * options->rx_cores);
+}
+
 int
 pool_options_check(const struct options *options)
 {
 	struct weir_config_error error;
 	struct weir_config config;
 
+	if (urgent_check(options) < 0)
+		return -EINVAL;
 	config_fill(&config, options, options->rules ? weir_rules_classes(options->rules) : NULL);
 	return weir_config_check(&config, &error) < 0 ? error_refuse(options, &error) : 0;
 }

@@ -15,6 +15,15 @@
 /* How long a packet may wait, microseconds; 0: for ever. */
 uint64_t pool_options_hold_timeout(const struct options *options);
 
+/*
+ * The classes of the rules that say urgent, a bit for each id; 0: none. If there are any, each rx
+ * core has two dispatchers: numbers 0 .. R - 1 and, urgent, R .. 2R - 1.
+ */
+uint64_t pool_options_urgent(const struct options *options);
+
+/* Dispatchers of each rx core: 1, or 2 if a rule says urgent. */
+uint32_t pool_options_dispatchers(const struct options *options);
+
 /* Checks what the pool would refuse. Returns 0, or -EINVAL after a refusal. */
 int pool_options_check(const struct options *options);
 

@@ -238,6 +238,7 @@ set_totals(json_t *report, const struct app *app, const struct status *status)
 	failed |= set_count(tx, "dropped", status->tx_dropped);
 	failed |= json_object_set_new(report, "tx", tx);
 	failed |= set_count(report, "routed", status->routed);
+	failed |= set_count(report, "urgent", status->urgent);
 	failed |= set_count(report, "moves", status->moves);
 	failed |= set_count(report, "polarisation_alarms", status->skew.alarms);
 	failed |= set_count(report, "rejected", status->rejected);
@@ -266,6 +267,7 @@ rx_core_object(const struct status *status, uint32_t i)
 	failed |= set_count(object, "missed", rx->missed);
 	failed |= set_count(object, "rejected", rx->rejected);
 	failed |= set_count(object, "routed", rx->routed);
+	failed |= set_count(object, "urgent", rx->urgent);
 	failed |= set_count(object, "held", rx->held);
 	failed |= set_count(object, "in_lanes", rx->in_lanes);
 	failed |= set_count(object, "sent", rx->sent);
@@ -301,6 +303,7 @@ worker_object(const struct status *status, uint32_t i)
 	failed |= set_count(object, "id", i);
 	failed |= set_count(object, "cpu", worker->cpu);
 	failed |= set_count(object, "lent", worker->lent);
+	failed |= set_count(object, "urgent", worker->urgent);
 	failed |= set_count(object, "received", worker->received);
 	failed |= set_count(object, "completed", worker->completed);
 	failed |= set_dropped(object, worker->dropped);

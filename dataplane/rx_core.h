@@ -72,6 +72,8 @@ struct rx_core {
 	uint32_t n_queues;
 	struct rx_queue *queues;
 	struct weir_dispatcher *dispatcher;
+	struct weir_dispatcher *urgent; /* of the urgent classes; NULL: there are none */
+	uint64_t urgent_classes;	/* a bit for each id */
 	struct weir_flow_config flow;
 	struct rte_mempool *mbuf_pool;	/* for the copies that chains may need */
 	struct rte_mempool *clone_pool; /* copies for further workers share the data; NULL: they
@@ -97,6 +99,7 @@ struct rx_core {
 	struct rte_mbuf *rx_packets[WEIR_BURST_MAX];
 	void *data[WEIR_BURST_MAX];
 	struct weir_meta meta[WEIR_BURST_MAX];
+	struct weir_split split; /* with urgent classes */
 
 	struct rx_tally tally;
 };

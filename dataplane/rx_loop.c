@@ -148,7 +148,22 @@ burst_count(struct rx_core *rx_core, struct rx_queue *queue, uint32_t n)
 	counter_add(&rx_core->tally.received_bytes, bytes);
 }
 
-/* Dispatches what was received; what is refused waits in the hold, and polling with it. */
+/* Dispatches packets; what is refused waits in the hold, and polling with it. */
+static void
+part_dispatch(struct weir_dispatcher *dispatcher, struct weir_burst *burst)
+{
+	const uint32_t taken = weir_dispatch(dispatcher, burst);
+
+	if (likely(taken == burst->n))
+		return;
+	burst->packets += taken;
+	burst->data += taken;
+	burst->meta += taken;
+	burst->n -= taken;
+	weir_hold(dispatcher, burst);
+}
+
+/* Dispatches what was received; with urgent classes each part by its own dispatcher. */
 static void
 burst_dispatch(struct rx_core *rx_core, uint32_t n)
 {
@@ -158,15 +173,30 @@ burst_dispatch(struct rx_core *rx_core, uint32_t n)
 		.meta = rx_core->meta,
 		.n = n,
 	};
-	const uint32_t taken = weir_dispatch(rx_core->dispatcher, &burst);
 
-	if (likely(taken == n))
+	if (likely(!rx_core->urgent)) {
+		part_dispatch(rx_core->dispatcher, &burst);
 		return;
-	burst.packets += taken;
-	burst.data += taken;
-	burst.meta += taken;
-	burst.n -= taken;
-	weir_hold(rx_core->dispatcher, &burst);
+	}
+	weir_burst_split(&burst, rx_core->urgent_classes, &rx_core->split);
+	part_dispatch(rx_core->urgent, &rx_core->split.chosen);
+	part_dispatch(rx_core->dispatcher, &rx_core->split.rest);
+}
+
+static void
+time_tell(struct rx_core *rx_core, uint64_t now_ns)
+{
+	weir_time_set(rx_core->dispatcher, now_ns);
+	if (unlikely(rx_core->urgent))
+		weir_time_set(rx_core->urgent, now_ns);
+}
+
+/* Packets of a queue can be of either kind: it is polled only while both take some. */
+static bool
+loop_accepts(const struct rx_core *rx_core)
+{
+	return weir_accepts(rx_core->dispatcher) &&
+	       (likely(!rx_core->urgent) || weir_accepts(rx_core->urgent));
 }
 
 /*
@@ -202,7 +232,7 @@ queue_serve(struct rx_core *rx_core)
 		n = rte_eth_rx_burst(
 			queue->port, queue->queue, rx_core->rx_packets, (uint16_t)allowed);
 	now_ns = loop_time_ns(rx_core);
-	weir_time_set(rx_core->dispatcher, now_ns);
+	time_tell(rx_core, now_ns);
 	if (n > 0) {
 		burst_count(rx_core, queue, n);
 		n = burst_link_chains(rx_core, n);
@@ -216,14 +246,22 @@ queue_serve(struct rx_core *rx_core)
 static void
 loop_harvest(struct rx_core *rx_core)
 {
-	weir_time_set(rx_core->dispatcher, loop_time_ns(rx_core));
+	time_tell(rx_core, loop_time_ns(rx_core));
+	if (unlikely(rx_core->urgent))
+		weir_harvest(rx_core->urgent);
 	weir_harvest(rx_core->dispatcher);
+}
+
+static bool
+is_empty(const struct weir_dispatcher *dispatcher)
+{
+	return weir_in_lanes(dispatcher) == 0 && weir_held(dispatcher) == 0;
 }
 
 static void
 loop_report_drained(struct rx_core *rx_core)
 {
-	if (weir_in_lanes(rx_core->dispatcher) == 0 && weir_held(rx_core->dispatcher) == 0)
+	if (is_empty(rx_core->dispatcher) && (!rx_core->urgent || is_empty(rx_core->urgent)))
 		counter_set(&rx_core->tally.drained, 1);
 }
 
@@ -237,7 +275,7 @@ rx_loop_run(void *argument)
 		uint32_t received = 0;
 
 		rx_core->finished = 0;
-		if (likely(command == LOOP_RUN) && weir_accepts(rx_core->dispatcher))
+		if (likely(command == LOOP_RUN) && loop_accepts(rx_core))
 			received = queue_serve(rx_core);
 		else
 			loop_harvest(rx_core);

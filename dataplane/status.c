@@ -69,26 +69,52 @@ ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally, bool at_
 		ledger->completed -= RTE_MIN(ledger->completed, tx_full + bad_verdict);
 }
 
+/* Adds one of an rx core's dispatchers. */
+static void
+dispatcher_collect(
+	const struct weir_dispatcher *dispatcher, struct status *status, struct status_rx *out)
+{
+	struct weir_dispatcher_counters counters;
+
+	weir_dispatcher_counters(dispatcher, &counters);
+	weir_ledger_add(&status->ledger, dispatcher);
+	out->rejected += counters.rejected;
+	out->routed += counters.routed;
+	out->held += counters.held;
+	out->in_lanes += weir_in_lanes(dispatcher);
+	out->depth_visits += counters.depth_visits;
+	out->line_reads += counters.line_reads;
+	status->moves += counters.moves;
+}
+
+static void
+urgent_collect(
+	const struct weir_dispatcher *dispatcher, struct status *status, struct status_rx *out)
+{
+	struct weir_dispatcher_counters counters;
+
+	if (!dispatcher)
+		return;
+	dispatcher_collect(dispatcher, status, out);
+	weir_dispatcher_counters(dispatcher, &counters);
+	out->urgent = counters.received;
+	status->urgent += out->urgent;
+}
+
 static void
 rx_core_collect(const struct rx_core *rx_core, struct status *status, struct status_rx *out)
 {
 	const struct rx_tally *tally = &rx_core->tally;
-	struct weir_dispatcher_counters counters;
 
-	weir_dispatcher_counters(rx_core->dispatcher, &counters);
 	*out = (struct status_rx) {
 		.lcore = rx_core->lcore,
 		.received = counter_read(&tally->received),
 		.received_bytes = counter_read(&tally->received_bytes),
-		.rejected = counters.rejected,
-		.routed = counters.routed,
-		.held = counters.held,
-		.in_lanes = weir_in_lanes(rx_core->dispatcher),
 		.sent = counter_read(&tally->sent),
-		.depth_visits = counters.depth_visits,
-		.line_reads = counters.line_reads,
 		.loops = counter_read(&tally->loops),
 	};
+	dispatcher_collect(rx_core->dispatcher, status, out);
+	urgent_collect(rx_core->urgent, status, out);
 	for (unsigned int i = 0; i < WEIR_CLASSES_MAX; i++) {
 		out->matched[i] = counter_read(&tally->matched[i]);
 		status->matched[i] += out->matched[i];
@@ -97,7 +123,6 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 		status->capture_lost += counter_read(&rx_core->dead->lost);
 	status->rejected += out->rejected;
 	status->routed += out->routed;
-	status->moves += counters.moves;
 	status->sent += out->sent;
 	status->tx_dropped += counter_read(&tally->tx_full) + counter_read(&tally->bad_verdict);
 	status->depth_visits += out->depth_visits;
@@ -120,7 +145,6 @@ rx_cores_collect(const struct app *app, struct status *status)
 		const struct rx_core *rx_core = app->rx_cores[r];
 
 		rx_core_collect(rx_core, status, &status->rx[r]);
-		weir_ledger_add(&status->ledger, rx_core->dispatcher);
 		ledger_add_tx(&status->ledger, &rx_core->tally, status->at_rest);
 		received += status->rx[r].received;
 	}
@@ -135,25 +159,37 @@ overflow_dropped(const struct status_worker *worker)
 	       worker->dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
 }
 
+/* Adds what one dispatcher counted of a worker. Returns packets lent. */
+static uint64_t
+dispatcher_add_lent(
+	const struct weir_dispatcher *dispatcher, uint32_t id, struct status_worker *out)
+{
+	struct weir_worker_counters counters;
+
+	weir_dispatcher_worker_counters(dispatcher, (weir_worker_id)id, &counters);
+	out->lent += counters.lent;
+	out->depth += counters.depth;
+	if (counters.max_depth > out->max_depth)
+		out->max_depth = counters.max_depth;
+	/* Each sees the worker's whole depth, and rings by itself: that is no sum. */
+	if (counters.depth_alarms > out->depth_alarms) {
+		out->depth_alarms = counters.depth_alarms;
+		out->depth_alarm_pkts = counters.depth_alarm_level;
+	}
+	for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
+		out->dropped[i] += counters.dropped[i];
+	return counters.lent;
+}
+
 static void
 worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 {
 	for (uint32_t r = 0; r < app->n_rx_cores; r++) {
-		struct weir_worker_counters counters;
+		const struct rx_core *rx_core = app->rx_cores[r];
 
-		weir_dispatcher_worker_counters(
-			app->rx_cores[r]->dispatcher, (weir_worker_id)id, &counters);
-		out->lent += counters.lent;
-		out->depth += counters.depth;
-		if (counters.max_depth > out->max_depth)
-			out->max_depth = counters.max_depth;
-		/* Each sees the worker's whole depth, and rings by itself: that is no sum. */
-		if (counters.depth_alarms > out->depth_alarms) {
-			out->depth_alarms = counters.depth_alarms;
-			out->depth_alarm_pkts = counters.depth_alarm_level;
-		}
-		for (unsigned int i = 0; i < WEIR_REASON_COUNT; i++)
-			out->dropped[i] += counters.dropped[i];
+		dispatcher_add_lent(rx_core->dispatcher, id, out);
+		if (rx_core->urgent)
+			out->urgent += dispatcher_add_lent(rx_core->urgent, id, out);
 	}
 	out->overflow_alarms = weir_alarm_rings(OVERFLOW_ALARM_PKTS, overflow_dropped(out));
 }

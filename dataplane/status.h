@@ -30,6 +30,7 @@ struct status_rx {
 	uint64_t received_bytes;
 	uint64_t rejected;
 	uint64_t routed;
+	uint64_t urgent; /* taken over by its urgent dispatcher */
 	uint64_t held;
 	uint64_t in_lanes;
 	uint64_t sent;
@@ -45,6 +46,7 @@ struct status_worker {
 	uint64_t received;		     /* taken by the worker, as it counts itself */
 	uint64_t completed;		     /* given back, as it counts itself */
 	uint64_t lent;			     /* as the rx cores count */
+	uint64_t urgent;		     /* of these, through urgent lanes */
 	uint64_t dropped[WEIR_REASON_COUNT]; /* charged to it */
 	uint32_t depth;			     /* now: lent and not harvested */
 	uint32_t max_depth;
@@ -73,7 +75,8 @@ struct status {
 	bool gap_lasts; /* live: the gap has lasted for three periods: packets are lost or leaked */
 	uint64_t rejected;
 	uint64_t routed;
-	uint64_t moves; /* flow buckets that went to another worker than before */
+	uint64_t urgent; /* packets that urgent dispatchers took over */
+	uint64_t moves;	 /* flow buckets that went to another worker than before */
 	uint64_t sent;
 	uint64_t tx_dropped;
 	uint64_t depth_visits;

@@ -390,6 +390,9 @@ print_facts(const struct table *table, const struct app *app)
 	if (now->missed)
 		print_fact(table, "missed", now->missed,
 			"the ports had no descriptor or no buffer for them", NULL);
+	if (now->urgent)
+		print_fact(table, "urgent", now->urgent,
+			"dispatched ahead of the others, by their rules", NULL);
 	if (now->rejected)
 		print_fact(table, "rejected", now->rejected,
 			"times that a full lane made a packet wait", NULL);

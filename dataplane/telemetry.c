@@ -115,6 +115,7 @@ static void
 add_totals(struct rte_tel_data *reply, struct rte_tel_data *names, const struct status *status)
 {
 	rte_tel_data_add_dict_u64(reply, "routed", status->routed);
+	rte_tel_data_add_dict_u64(reply, "urgent", status->urgent);
 	rte_tel_data_add_dict_u64(reply, "moves", status->moves);
 	rte_tel_data_add_dict_u64(reply, "polarisation_alarms", status->skew.alarms);
 	rte_tel_data_add_dict_u64(reply, "polarised", status->skew.rings);
@@ -175,6 +176,7 @@ add_worker(struct rte_tel_data *reply, const struct status_worker *worker)
 {
 	rte_tel_data_add_dict_u64(reply, "cpu", worker->cpu);
 	rte_tel_data_add_dict_u64(reply, "lent", worker->lent);
+	rte_tel_data_add_dict_u64(reply, "urgent", worker->urgent);
 	rte_tel_data_add_dict_u64(reply, "received", worker->received);
 	rte_tel_data_add_dict_u64(reply, "completed", worker->completed);
 	rte_tel_data_add_dict_u64(reply, "depth", worker->depth);
@@ -216,6 +218,7 @@ rx_core_fill(struct rte_tel_data *core, const struct status_rx *rx)
 	rte_tel_data_add_dict_u64(core, "missed", rx->missed);
 	rte_tel_data_add_dict_u64(core, "rejected", rx->rejected);
 	rte_tel_data_add_dict_u64(core, "routed", rx->routed);
+	rte_tel_data_add_dict_u64(core, "urgent", rx->urgent);
 	rte_tel_data_add_dict_u64(core, "held", rx->held);
 	rte_tel_data_add_dict_u64(core, "in_lanes", rx->in_lanes);
 	rte_tel_data_add_dict_u64(core, "sent", rx->sent);

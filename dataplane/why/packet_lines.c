@@ -175,6 +175,8 @@ packet_lines_print(FILE *out, const struct packet_story *story)
 	if (story->rules)
 		rule_print(out, story->rules, meta->class_id);
 	fprintf(out, "%sbucket %u, hash %016" PRIx64 "; ", INDENT, meta->bucket, meta->hash);
+	if (story->outcome->urgent)
+		fprintf(out, "urgent, ");
 	route_print(out, &story->outcome->why);
 	depths_print(out, &story->outcome->why);
 	outcome_print(out, story->outcome);

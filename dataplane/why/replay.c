@@ -19,6 +19,8 @@ struct replay_worker {
 struct replay {
 	struct weir_pool *pool;
 	struct weir_dispatcher *dispatcher;
+	struct weir_dispatcher *urgent; /* of the urgent classes; NULL: there are none */
+	uint64_t urgent_classes;	/* a bit for each id */
 	replay_finish_fn finish;
 	void *context;
 	uint64_t service_ns;
@@ -72,17 +74,25 @@ worker_advance(struct replay *replay, struct replay_worker *worker)
 	}
 }
 
+static void
+dispatcher_harvest(const struct replay *replay, struct weir_dispatcher *dispatcher)
+{
+	/* Of a capture's beginning at 0, too: the dispatcher's clock is never 0. */
+	weir_time_set(dispatcher, replay->now_ns + 1);
+	weir_harvest(dispatcher);
+}
+
 /* Brings every worker to the time `now_ns`, and home what they have done. */
 static void
 clock_set(struct replay *replay, uint64_t now_ns)
 {
 	if (now_ns > replay->now_ns)
 		replay->now_ns = now_ns;
-	/* Of a capture's beginning at 0, too: the dispatcher's clock is never 0. */
-	weir_time_set(replay->dispatcher, replay->now_ns + 1);
 	for (uint32_t i = 0; i < replay->n_workers; i++)
 		worker_advance(replay, &replay->workers[i]);
-	weir_harvest(replay->dispatcher);
+	if (replay->urgent)
+		dispatcher_harvest(replay, replay->urgent);
+	dispatcher_harvest(replay, replay->dispatcher);
 	/* What the harvest has lent out of the hold begins now. */
 	for (uint32_t i = 0; i < replay->n_workers; i++)
 		worker_take(replay, &replay->workers[i], replay->now_ns);
@@ -106,10 +116,11 @@ clock_next(const struct replay *replay)
 
 /* The packet stays where it came from, and the clock goes on until it has found its lane. */
 static void
-packet_wait(struct replay *replay, const struct weir_burst *burst)
+packet_wait(
+	struct replay *replay, struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 {
-	weir_hold(replay->dispatcher, burst);
-	while (!weir_accepts(replay->dispatcher))
+	weir_hold(dispatcher, burst);
+	while (!weir_accepts(dispatcher))
 		clock_set(replay, clock_next(replay));
 }
 
@@ -124,35 +135,55 @@ replay_packet(struct replay *replay, void *packet, const struct weir_meta *meta,
 		.workers = &outcome->worker,
 	};
 
+	struct weir_dispatcher *dispatcher;
+
+	outcome->urgent = replay->urgent && (replay->urgent_classes >> meta->class_id & 1);
+	dispatcher = outcome->urgent ? replay->urgent : replay->dispatcher;
 	clock_set(replay, meta->time_ns);
-	weir_explain(replay->dispatcher, meta, &outcome->why);
+	/* The other one may have lent out of its hold since. */
+	if (replay->urgent)
+		dispatcher_harvest(replay, dispatcher);
+	weir_explain(dispatcher, meta, &outcome->why);
 	outcome->worker = WEIR_WORKER_NONE;
 	replay->dropped = -1;
 	replay->evicted = NULL;
-	outcome->refused = weir_dispatch(replay->dispatcher, &burst) == 0;
+	outcome->refused = weir_dispatch(dispatcher, &burst) == 0;
 	outcome->dropped = replay->dropped;
 	outcome->evicted = replay->evicted;
 	/* An idle worker begins on arrival, not when the next packet comes. */
 	for (uint32_t i = 0; i < replay->n_workers; i++)
 		worker_take(replay, &replay->workers[i], replay->now_ns);
 	if (outcome->refused)
-		packet_wait(replay, &burst);
+		packet_wait(replay, dispatcher, &burst);
+}
+
+static bool
+is_empty(const struct weir_dispatcher *dispatcher)
+{
+	return !dispatcher || (weir_in_lanes(dispatcher) == 0 && weir_held(dispatcher) == 0);
 }
 
 void
 replay_drain(struct replay *replay)
 {
-	while (weir_in_lanes(replay->dispatcher) > 0 || weir_held(replay->dispatcher) > 0)
+	while (!is_empty(replay->dispatcher) || !is_empty(replay->urgent))
 		clock_set(replay, clock_next(replay));
+}
+
+static uint64_t
+dispatcher_moves(const struct weir_dispatcher *dispatcher)
+{
+	struct weir_dispatcher_counters counters;
+
+	weir_dispatcher_counters(dispatcher, &counters);
+	return counters.moves;
 }
 
 uint64_t
 replay_moves(const struct replay *replay)
 {
-	struct weir_dispatcher_counters counters;
-
-	weir_dispatcher_counters(replay->dispatcher, &counters);
-	return counters.moves;
+	return dispatcher_moves(replay->dispatcher) +
+	       (replay->urgent ? dispatcher_moves(replay->urgent) : 0);
 }
 
 /* Makes what moves packets through a pool. Returns 0 or -ENOMEM. */
@@ -160,7 +191,9 @@ static int
 replay_fill(struct replay *replay)
 {
 	replay->dispatcher = weir_dispatcher_create(replay->pool, 0, packets_finish, replay);
-	if (!replay->dispatcher) {
+	if (replay->dispatcher && replay->urgent_classes != 0)
+		replay->urgent = weir_dispatcher_create(replay->pool, 1, packets_finish, replay);
+	if (!replay->dispatcher || (replay->urgent_classes != 0 && !replay->urgent)) {
 		fprintf(stderr, "weir: no memory for the dispatcher\n");
 		return -ENOMEM;
 	}
@@ -185,6 +218,7 @@ replay_create(struct replay **replay, const struct options *options, replay_fini
 		.context = context,
 		.service_ns = options->service_ns,
 		.n_workers = options->workers,
+		.urgent_classes = pool_options_urgent(options),
 	};
 	rc = pool_create_by_options(&(*replay)->pool, options, 0);
 	return rc < 0 ? rc : replay_fill(*replay);
@@ -196,6 +230,7 @@ replay_destroy(struct replay *replay)
 	if (!replay)
 		return;
 	weir_dispatcher_destroy(replay->dispatcher);
+	weir_dispatcher_destroy(replay->urgent);
 	weir_pool_destroy(replay->pool);
 	free(replay);
 }

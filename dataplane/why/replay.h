@@ -19,6 +19,7 @@ struct replay_outcome {
 	struct weir_explanation why;
 	/* Charged with the packet, for a refused one: whose lane was full; or WEIR_WORKER_NONE. */
 	weir_worker_id worker;
+	bool urgent;   /* by its rule: `why` is of the dispatcher of such packets */
 	bool refused;  /* it waited for room */
 	int dropped;   /* enum weir_reason of the packet that was dropped for it, or negative */
 	void *evicted; /* that packet, if it was an older one; NULL: this one */

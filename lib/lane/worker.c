@@ -108,27 +108,47 @@ worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
 		progress_publish(worker->progress, dispatcher, progress_pack(lane->completed, n));
 }
 
-uint32_t
-weir_take(struct weir_worker *worker, struct weir_packet *packets, uint32_t max)
+/*
+ * Takes from the next lane in turn that has packets, of the dispatchers from `first` up to `end`;
+ * `next` keeps the turn.
+ */
+static inline uint32_t
+turn_take(struct weir_worker *worker, uint32_t first, uint32_t end, uint32_t *next,
+	struct weir_packet *packets, uint32_t max)
 {
-	uint32_t dispatcher = worker->next_dispatcher;
+	uint32_t dispatcher = *next;
 
-	if (worker->in_process > 0)
-		return 0;
-	for (uint32_t i = 0; i < worker->n_dispatchers; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const uint32_t n = unlikely(worker->covering)
 					   ? lane_take_uncovered(worker, dispatcher, packets, max)
 					   : lane_take_any(&worker->lane[dispatcher], packets, max);
 		const uint32_t visited = dispatcher;
 
-		dispatcher = dispatcher + 1 == worker->n_dispatchers ? 0 : dispatcher + 1;
+		dispatcher = dispatcher + 1 == end ? first : dispatcher + 1;
 		if (n > 0) {
-			worker->next_dispatcher = dispatcher;
+			*next = dispatcher;
 			worker_begin(worker, visited, n);
 			return n;
 		}
 	}
 	return 0;
+}
+
+uint32_t
+weir_take(struct weir_worker *worker, struct weir_packet *packets, uint32_t max)
+{
+	const uint32_t n_normal = worker->n_dispatchers - worker->n_urgent;
+
+	if (worker->in_process > 0)
+		return 0;
+	if (unlikely(worker->n_urgent > 0)) {
+		const uint32_t n = turn_take(worker, n_normal, worker->n_dispatchers,
+			&worker->next_urgent, packets, max);
+
+		if (n > 0)
+			return n;
+	}
+	return turn_take(worker, 0, n_normal, &worker->next_dispatcher, packets, max);
 }
 
 void

@@ -3,6 +3,7 @@
  * Classes and routes: what the configuration says by name, checked, and turned into what a
  * dispatcher goes by. Route 0 is the pool's own strategy; each class with one of its own adds one.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -211,6 +212,22 @@ evicts_check(const struct weir_config *config, struct weir_config_error *error)
 	return -EINVAL;
 }
 
+/* What is never lent cannot be taken first; nor can anything where no dispatcher is urgent. */
+static int
+class_urgent_check(
+	const struct weir_config *config, uint32_t class_id, struct weir_config_error *error)
+{
+	const struct weir_class *class = &config->classes[class_id - 1];
+
+	if (!class->urgent || (class->action == WEIR_ACTION_ROUTE && config->n_urgent > 0))
+		return 0;
+	class_error_set(error, class_id, "urgent", "true");
+	error_allow(error, class->action == WEIR_ACTION_ROUTE
+				   ? "false with n_urgent 0"
+				   : "false where packets are dropped or diverted");
+	return -EINVAL;
+}
+
 int
 config_classes_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -223,11 +240,23 @@ config_classes_check(const struct weir_config *config, struct weir_config_error 
 		if (strategy_check(config, i + 1, class->strategy, class->fallback, error) < 0 ||
 			overflow_check(i + 1, class->overflow, error) < 0 ||
 			class_ranges_check(i + 1, class, error) < 0 ||
+			class_urgent_check(config, i + 1, error) < 0 ||
 			admission_check(config, i + 1, error) < 0 ||
 			retries_check(config, i + 1, error) < 0)
 			return -EINVAL;
 	}
 	return evicts_check(config, error);
+}
+
+uint64_t
+weir_classes_urgent(const struct weir_class *classes, uint32_t n)
+{
+	uint64_t urgent = 0;
+
+	assert(n < WEIR_CLASSES_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		urgent |= (uint64_t)classes[i].urgent << (i + 1);
+	return urgent;
 }
 
 static uint8_t

@@ -91,6 +91,18 @@ range_check(const struct range *range, const struct weir_config *config,
 }
 
 static int
+urgent_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	if (config->n_urgent < config->n_dispatchers)
+		return 0;
+	error_set_number(error, "n_urgent", config->n_urgent);
+	snprintf(error->allowed, sizeof(error->allowed),
+		"0 to %" PRIu32 ": one dispatcher at least is not urgent",
+		config->n_dispatchers - 1);
+	return -EINVAL;
+}
+
+static int
 weights_check(const struct weir_config *config, struct weir_config_error *error)
 {
 	char field[24];
@@ -170,7 +182,8 @@ weir_config_check(const struct weir_config *config, struct weir_config_error *er
 		if (range_check(&ranges[i], config, error) < 0)
 			return -EINVAL;
 	}
-	if (config_classes_check(config, error) < 0 || weights_check(config, error) < 0)
+	if (urgent_check(config, error) < 0 || config_classes_check(config, error) < 0 ||
+		weights_check(config, error) < 0)
 		return -EINVAL;
 	if (order_check(config, error) < 0 || waiting_check(config, error) < 0)
 		return -EINVAL;

@@ -128,6 +128,8 @@ worker_init(struct weir_pool *pool, weir_worker_id id)
 
 	worker->progress = pool_progress(pool, id);
 	worker->n_dispatchers = pool->config.n_dispatchers;
+	worker->n_urgent = pool->config.n_urgent;
+	worker->next_urgent = pool->config.n_dispatchers - pool->config.n_urgent;
 	worker->id = id;
 	worker->covering = pool->covering;
 	worker->publishes_in_process = pool->config.depth_mode == WEIR_DEPTH_QUEUED;

@@ -24,6 +24,7 @@ enum word_kind {
 	WORD_ADMISSION,
 	WORD_RETRY,
 	WORD_OVERFLOW,
+	WORD_URGENT,
 	WORD_KINDS,
 };
 
@@ -130,7 +131,7 @@ word_unknown(const struct action *action, const struct text_part *part)
 		list_add(list, sizeof(list), names->strategies[i]->name);
 	return part_refuse(action, part,
 		"allowed drop, kernel, police:PPS[:BURST], serial, discard-later, cover-early, "
-		"retry:N, overflow:POLICY, or a strategy: %s",
+		"retry:N, overflow:POLICY, urgent, or a strategy: %s",
 		list);
 }
 
@@ -229,6 +230,15 @@ overflow_read(struct action *action, const struct text_part *word)
 	return part_refuse(action, word, "allowed overflow:POLICY, POLICY one of %s", list);
 }
 
+static int
+urgent_read(struct action *action, const struct text_part *word)
+{
+	if (!part_is(word, "urgent"))
+		return 1;
+	action->class->urgent = true;
+	return 0;
+}
+
 /* Every word that no other kind has read. */
 static int
 target_read(struct action *action, const struct text_part *word)
@@ -263,6 +273,7 @@ static int (*const word_readers[WORD_KINDS])(
 	[WORD_ADMISSION] = admission_read,
 	[WORD_RETRY] = retry_read,
 	[WORD_OVERFLOW] = overflow_read,
+	[WORD_URGENT] = urgent_read,
 };
 
 static int

@@ -18,7 +18,7 @@ udp port 53 => first,last police:1000:20 serial retry:2 overflow:drop-new
 => drop
 tcp => kernel police:5
 ip => discard-later
-ip => cover-early shallowest
+ip => cover-early shallowest urgent
 TEXTS
 # Ethernet, two VLAN tags, IPv4, TCP; Ethernet, IPv6, UDP.
 printf '!\2\0\0\0\0\1\2\0\0\0\0\2\x88\xa8\0\7\x81\0\0\7\10\0E\0\0(\0\0\0\0@\6\0\0\12\0\0\1\12\0\0\2\0\1\0P%020d' 0 \

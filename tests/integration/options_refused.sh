@@ -149,6 +149,8 @@ refused --exception-port nowhere allowed --exception-port nowhere --rule 'udp =>
 # A port has nobody to send to if it is the only one.
 refused --exception-port net_pcap0 'besides at least one other' --exception-port net_pcap0 \
 	--rule 'udp => kernel'
+# Each rx core takes two of the fourteen dispatchers.
+refused '--rx-cores 8' 'allowed 1 to 7' 'these would take 16' --rx-cores 8 --rule 'udp => urgent'
 rules=()
 for _ in {1..64}; do
 	rules+=(--rule 'udp => drop')
@@ -195,7 +197,7 @@ for help in "--help" "-- --help"; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$option"
 	done
 	for name in shallowest round-robin rendezvous drop-new reject forward swap-mac pcap:DIR \
-		kernel police:PPS discard-later; do
+		kernel police:PPS discard-later urgent; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$name"
 	done
 done

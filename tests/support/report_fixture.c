@@ -25,6 +25,7 @@ status_fill(struct report_fixture *f)
 	s->missed = 107;
 	s->captured = 108;
 	s->capture_lost = 109;
+	s->urgent = 110;
 	for (uint32_t i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
 		s->flow[i] = 200 + i;
 	s->n_queues = FIXTURE_QUEUES;
@@ -53,6 +54,7 @@ status_fill(struct report_fixture *f)
 			.line_reads = 490 + i,
 			.loops = 500 + i,
 			.missed = 510 + i,
+			.urgent = 520 + i,
 		};
 	for (uint32_t i = 0; i < FIXTURE_WORKERS; i++) {
 		s->worker[i] = (struct status_worker) {
@@ -64,6 +66,7 @@ status_fill(struct report_fixture *f)
 			.max_depth = 650 + i,
 			.depth_alarms = 660 + i,
 			.overflow_alarms = 670 + i,
+			.urgent = 680 + i,
 			.busy_ratio = 0.1 * i,
 		};
 		for (uint32_t r = 0; r < WEIR_REASON_COUNT; r++)

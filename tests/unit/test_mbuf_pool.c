@@ -7,27 +7,35 @@
 
 #define KEPT_PKTS 1000
 
+typedef uint64_t (*pool_size_fn)(const struct options *, const struct ports *, uint32_t);
+
 /* The size for two ports with these options, 100 rx and 50 tx descriptors a queue. */
 static uint64_t
-size_by(uint64_t (*size_of_pool)(const struct options *, const struct ports *, uint32_t),
-	const char *line)
+size_of_options(pool_size_fn size_of_pool, const struct options *options)
 {
 	struct ports *ports = calloc(1, sizeof(*ports));
-	struct parsed p;
 	uint64_t size;
 
 	assert_non_null(ports);
-	assert_accepted(&p, line);
 	ports->n = 2;
 	for (uint32_t i = 0; i < ports->n; i++) {
-		ports->port[i].n_rx_queues = (uint16_t)p.options.rx_queues;
-		ports->port[i].n_tx_queues = (uint16_t)p.options.rx_cores;
+		ports->port[i].n_rx_queues = (uint16_t)options->rx_queues;
+		ports->port[i].n_tx_queues = (uint16_t)options->rx_cores;
 		ports->port[i].n_rx_desc = 100;
 		ports->port[i].n_tx_desc = 50;
 	}
-	size = size_of_pool(&p.options, ports, KEPT_PKTS);
+	size = size_of_pool(options, ports, KEPT_PKTS);
 	free(ports);
 	return size;
+}
+
+static uint64_t
+size_by(pool_size_fn size_of_pool, const char *line)
+{
+	struct parsed p;
+
+	assert_accepted(&p, line);
+	return size_of_options(size_of_pool, &p.options);
 }
 
 static uint64_t
@@ -59,6 +67,23 @@ each_part_scales_with_what_uses_it(void **state)
 	assert_int_equal(size_of("--rx-queues 2") - base, 2 * 100);
 	assert_int_equal(
 		size_of("--rx-cores 2") - base, 2 * 50 + 4 * (2 * 512 + 32) + 32 + KEPT_PKTS + 384);
+}
+
+/* The holds are the caller's to count. */
+static void
+m12_urgent_lanes_have_their_own_part(void **state)
+{
+	static const char *const text = "udp => urgent";
+	struct weir_rules *rules = weir_rules_create(&text, 1, NULL, 0, NULL);
+	struct parsed p;
+
+	(void)state;
+	assert_non_null(rules);
+	assert_accepted(&p, "--rx-cores 2");
+	p.options.rules = rules;
+	assert_int_equal(size_of_options(mbuf_pool_size, &p.options) - size_of("--rx-cores 2"),
+		2 * 4 * (2 * 512 + 32));
+	options_free(&p.options);
 }
 
 static void
@@ -104,6 +129,7 @@ main(void)
 		cmocka_unit_test(the_pool_holds_descriptors_lanes_bursts_holds_and_caches),
 		cmocka_unit_test(each_part_scales_with_what_uses_it),
 		cmocka_unit_test(there_are_clones_for_lanes_bursts_holds_and_what_waits_to_be_sent),
+		cmocka_unit_test(m12_urgent_lanes_have_their_own_part),
 		cmocka_unit_test(the_largest_options_do_not_overflow),
 		cmocka_unit_test(small_pages_hold_one_buffer_each),
 	};

@@ -241,6 +241,42 @@ a_state_period_needs_a_strategy_that_keeps_state(void **state)
 	}
 }
 
+/* M12: each rx core takes two dispatchers then, and there are 14. */
+static void
+m12_urgent_rules_double_the_dispatchers_of_rx_cores(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	assert_rule_accepted(&p, "udp => urgent", "--rx-cores 7");
+	assert_true(pool_options_urgent(&p.options) == UINT64_C(1) << 1);
+	assert_int_equal(pool_options_dispatchers(&p.options), 2);
+	options_free(&p.options);
+	assert_rule_accepted(&p, "udp => first", "--rx-cores 14");
+	assert_true(pool_options_urgent(&p.options) == 0);
+	assert_int_equal(pool_options_dispatchers(&p.options), 1);
+	options_free(&p.options);
+	assert_rule_refused("udp => urgent", "--rx-cores 8",
+		"weir: --rx-cores 8: allowed 1 to 7 with a rule that says urgent: each takes 2 of "
+		"14 dispatchers, and these would take 16\n");
+}
+
+/* Numbers 0 .. R - 1 are the rx cores' normal dispatchers, R .. 2R - 1 their urgent ones. */
+static void
+m12_the_pool_has_an_urgent_dispatcher_for_each_rx_core(void **state)
+{
+	struct weir_pool *pool;
+	struct parsed p;
+
+	(void)state;
+	assert_rule_accepted(&p, "udp => urgent last", "--rx-cores 3");
+	assert_int_equal(pool_create_by_options(&pool, &p.options, 0), 0);
+	assert_int_equal(weir_pool_config(pool)->n_dispatchers, 6);
+	assert_int_equal(weir_pool_config(pool)->n_urgent, 3);
+	weir_pool_destroy(pool);
+	options_free(&p.options);
+}
+
 int
 main(void)
 {
@@ -256,6 +292,8 @@ main(void)
 		cmocka_unit_test(a_budget_fits_its_lane_and_has_a_deadline),
 		cmocka_unit_test(a_deadline_that_nothing_waits_for_is_refused),
 		cmocka_unit_test(a_state_period_needs_a_strategy_that_keeps_state),
+		cmocka_unit_test(m12_urgent_rules_double_the_dispatchers_of_rx_cores),
+		cmocka_unit_test(m12_the_pool_has_an_urgent_dispatcher_for_each_rx_core),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,7 @@ report_says_what_was_counted(void **state)
 	assert_int_equal(integer_of(report, "missed"), 107);
 	assert_int_equal(integer_of(report, "captured"), 108);
 	assert_int_equal(integer_of(report, "capture_lost"), 109);
+	assert_int_equal(integer_of(report, "urgent"), 110);
 	assert_counts(report, "flow", WEIR_FLOW_REASON_COUNT, weir_flow_reason_name, 200);
 	assert_int_equal(integer_of(report, "stuck_workers"), 705);
 	json_decref(report);
@@ -140,7 +141,7 @@ report_lists_every_queue_and_rx_core(void **state)
 {
 	static const char *const keys[] = { "lcore", "received", "received_bytes", "rejected",
 		"routed", "held", "in_lanes", "sent", "depth_visits", "line_reads", "loops",
-		"missed" };
+		"missed", "urgent" };
 	json_t *report = report_read_back(*state);
 	json_t *queues = list_of(report, "rx", FIXTURE_QUEUES);
 	json_t *cores = list_of(report, "rx_cores", FIXTURE_RX_CORES);
@@ -168,7 +169,7 @@ static void
 report_lists_every_worker_with_every_reason(void **state)
 {
 	static const char *const keys[] = { "cpu", "received", "completed", "lent", "depth",
-		"max_depth", "depth_alarms", "overflow_alarms" };
+		"max_depth", "depth_alarms", "overflow_alarms", "urgent" };
 	json_t *report = report_read_back(*state);
 	json_t *workers = list_of(report, "workers", FIXTURE_WORKERS);
 

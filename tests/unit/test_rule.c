@@ -80,6 +80,9 @@ each_word_of_an_action_sets_its_part_of_the_class(void **state)
 	assert_int_equal(class_of("udp => retry:255").retries, 255);
 	assert_string_equal(class_of("udp => overflow:reject").overflow, "reject");
 	assert_null(class_of("udp => serial").overflow);
+	assert_true(class_of("udp => urgent").urgent);
+	assert_null(class_of("udp => urgent").strategy);
+	assert_false(class_of("udp => first").urgent);
 }
 
 static void
@@ -95,7 +98,11 @@ words_combine_in_any_order(void **state)
 	assert_int_equal(class.police_pps, 7);
 	assert_int_equal(class.police_burst, 9);
 	assert_int_equal(class.admission, WEIR_ADMIT_COVER_EARLY);
+	assert_false(class.urgent);
 	assert_int_equal(class_of("tcp => police:5 kernel").police_pps, 5);
+	assert_string_equal(class_of("tcp => urgent retry:2 last").strategy, "last");
+	assert_int_equal(class_of("tcp => urgent retry:2 last").retries, 2);
+	assert_true(class_of("tcp => cover-early first urgent police:9").urgent);
 }
 
 static void
@@ -187,6 +194,9 @@ words_that_contradict_are_refused(void **state)
 	assert_refused("udp => drop overflow:reject", 13, "not with drop");
 	assert_refused("udp => kernel retry:2", 15, "not with kernel: allowed police:PPS");
 	assert_refused("udp => kernel cover-early", 15, "not with kernel");
+	assert_refused("udp => kernel urgent", 15, "urgent: not with kernel");
+	assert_refused("udp => urgent drop", 8, "urgent: not with drop: allowed no other word");
+	assert_refused("udp => urgent serial urgent", 22, "allowed once, and not besides urgent");
 	assert_refused("udp => kernel overflow:reject", 15, "not with kernel");
 	assert_refused("udp => kernel first", 15, "first: allowed once, and not besides kernel");
 	assert_refused("udp => drop kernel", 13, "kernel: allowed once, and not besides drop");

@@ -96,6 +96,27 @@ WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
  */
 WEIR_API uint32_t weir_dispatch(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
 
+/** A burst in two parts, each in the order of the whole. About 12 KiB: keep it, do not stack it. */
+struct weir_split {
+	struct weir_burst chosen; /**< packets of the classes that were asked for */
+	struct weir_burst rest;	  /**< the others */
+	void *packets[WEIR_BURST_MAX];
+	void *data[WEIR_BURST_MAX];
+	struct weir_meta meta[WEIR_BURST_MAX];
+};
+
+/**
+ * Parts a burst by class, so that urgent packets can be given to an urgent dispatcher. Both parts
+ * name arrays of `split`, or of `burst` where one of them has all: they last as long as both.
+ * `workers` is NULL in both.
+ *
+ * @param classes a bit for each class id of the chosen ones; those from 64 on are never chosen
+ * @param split	  out; what it was before does not matter
+ * Any thread. No allocation, lock or system call.
+ */
+WEIR_API void weir_burst_split(
+	const struct weir_burst *burst, uint64_t classes, struct weir_split *split);
+
 /**
  * Takes over packets that weir_dispatch refused, in order, into the hold; they are dispatched
  * before anything newer. What does not fit ends as `held_overflow` through `finish`; so does, as

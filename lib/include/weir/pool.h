@@ -86,6 +86,10 @@ struct weir_class {
 	const char *strategy; /**< name; NULL: the pool's, with whose packets they are counted */
 	const char *fallback; /**< name, where `strategy` is given and may find none; NULL: none */
 	const char *overflow; /**< name; NULL: the pool's */
+	/** Its packets go ahead of others: only with action ROUTE and weir_config.n_urgent > 0. The
+	 * dispatcher does not look at it: the caller gives them to an urgent one, by
+	 * weir_classes_urgent() and weir_burst_split(). */
+	bool urgent;
 	enum weir_admission admission;
 	/** Other workers that a packet may try whose lane is full, 0 .. WEIR_WORKERS_MAX - 1: the
 	 * next ones in rotation, each once; then it ends as `retry_exhausted`, or is refused. With
@@ -102,6 +106,22 @@ struct weir_class {
 struct weir_config {
 	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
 	uint32_t n_dispatchers; /**< 1 .. WEIR_DISPATCHERS_MAX */
+	/**
+	 * The last so many dispatchers are urgent, 0 .. n_dispatchers - 1: a worker takes nothing
+	 * of another one while it finds something of theirs. Packets that have no class of their
+	 * own, or an unknown one, belong to the others, the lower of the two priorities; none is
+	 * dropped for that.
+	 *
+	 * Priority is strict, and nothing guards against starvation: while urgent packets keep
+	 * coming as fast as a worker serves them, it takes no others. What it has begun it
+	 * finishes: an urgent packet waits for one take at most. Within one dispatcher packets keep
+	 * their order; one flow that is in both priorities has two orders.
+	 *
+	 * Urgent dispatchers are whole dispatchers: they have lanes (with lane_size slots each),
+	 * pins, a hold and a budget of their own, so that a full lane of one priority costs the
+	 * other nothing; each sees what a worker has of both in its depth.
+	 */
+	uint32_t n_urgent;
 	uint32_t lane_size; /**< usable slots per lane, 1 .. 65535, those in process included; where
 			       a policy evicts they are not: then it is packets queued */
 	uint32_t burst;	    /**< most packets per weir_dispatch, 1 .. 256 */
@@ -143,6 +163,12 @@ struct weir_config {
 	uint64_t seed;		   /**< of everything random; same seed, same decisions */
 	bool lend_metadata;	   /**< copy struct weir_meta into the lane (32 bytes per packet) */
 };
+
+/**
+ * Which of the `n` classes (0 .. WEIR_CLASSES_MAX - 1) with ids from 1 on are urgent: a bit for
+ * each id, for weir_burst_split(). Any thread.
+ */
+WEIR_API uint64_t weir_classes_urgent(const struct weir_class *classes, uint32_t n);
 
 /** What is wrong with a configuration: one line can be made of it. */
 struct weir_config_error {

@@ -42,6 +42,7 @@ struct weir_rule_error {
  *  - `serial`, `discard-later` or `cover-early`
  *  - `retry:N`
  *  - `overflow:POLICY`
+ *  - `urgent`; not with `drop` or `kernel`
  *
  * An empty expression matches every packet. Names of hosts, networks, ports and protocols are
  * looked up by the C library's resolver here and never again.
