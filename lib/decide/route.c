@@ -22,14 +22,17 @@ part_init(struct weir_dispatcher *dispatcher, uint32_t part, const struct weir_s
 	char **memory)
 {
 	const uint64_t seed = dispatcher->pick.seed;
+	const size_t bytes = state_bytes(strategy);
 
 	dispatcher->part[part] = (struct route_part) {
 		.strategy = strategy,
-		.state = state_bytes(strategy) > 0 ? *memory : NULL,
+		.state = bytes > 0 ? *memory : NULL,
 		.seed = part == 0 ? seed : rng_at(seed, part),
 		.index = dispatcher->pick.index,
 	};
-	*memory += state_bytes(strategy);
+	/* There may be no memory at all. */
+	if (bytes > 0)
+		*memory += bytes;
 }
 
 static uint32_t
