@@ -81,7 +81,7 @@ done <<'TABLE'
 --depth-alarm -1
 --order sorted
 --overflow drop
---overflow drop-head
+--overflow drop-tail
 --lane-size 0
 --lane-size 65536
 --burst 0
