@@ -93,6 +93,21 @@ segments_copy(struct rte_mbuf *copy, const struct rte_mbuf *packet, struct rte_m
 	return true;
 }
 
+/* What the port said of the packet. Whose buffer it is differs: these flags are the copy's own. */
+static void
+head_copy(struct rte_mbuf *copy, const struct rte_mbuf *packet)
+{
+	copy->pkt_len = packet->pkt_len;
+	copy->port = packet->port;
+	copy->packet_type = packet->packet_type;
+	copy->ol_flags |= packet->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
+	copy->hash = packet->hash;
+	copy->vlan_tci = packet->vlan_tci;
+	copy->vlan_tci_outer = packet->vlan_tci_outer;
+	copy->tx_offload = packet->tx_offload;
+	rte_mbuf_dynfield_copy(copy, packet);
+}
+
 struct rte_mbuf *
 segment_chain_copy(const struct rte_mbuf *packet, struct rte_mempool *mbuf_pool)
 {
@@ -104,9 +119,7 @@ segment_chain_copy(const struct rte_mbuf *packet, struct rte_mempool *mbuf_pool)
 		rte_pktmbuf_free(copy);
 		return NULL;
 	}
-	copy->pkt_len = packet->pkt_len;
-	copy->port = packet->port;
-	copy->packet_type = packet->packet_type;
+	head_copy(copy, packet);
 	if (copy->next)
 		chain_write_links(copy);
 	return copy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of packets for several workers, on real mbufs: shared bytes while nobody writes, own bytes
- * where somebody does, and every buffer back in its pool once.
+ * Copies of packets for several workers (A5), on real mbufs: shared bytes while nobody writes, own
+ * bytes where somebody does, and every buffer back in its pool once.
  */
 #include "test.h"
 
@@ -287,6 +287,53 @@ writers_do_not_see_what_others_write(void **state)
 	bench_close();
 }
 
+/* What a port said of a packet, in fields that Weir does not need. */
+static void
+assert_said(const struct rte_mbuf *packet)
+{
+	assert_int_equal(packet->port, 2);
+	assert_true(packet->ol_flags & RTE_MBUF_F_RX_RSS_HASH);
+	assert_int_equal(packet->hash.rss, 0x12345678);
+	assert_int_equal(packet->vlan_tci, 77);
+	assert_int_equal(packet->packet_type, RTE_PTYPE_L3_IPV4);
+	for (uint32_t i = 0; i < RTE_DIM(packet->dynfield1); i++)
+		assert_int_equal(packet->dynfield1[i], 1000 + i);
+}
+
+/* A19, of mbufs: the packet itself and its copies, whether they share bytes or not. */
+static void
+a19_what_the_port_said_of_a_packet_is_said_of_each_copy(void **state)
+{
+	struct rte_mempool *const clones[] = { bench.clones, NULL };
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(clones); i++) {
+		struct rte_mbuf *packet = packet_make(PACKET_BYTES, 5);
+
+		bench_open("broadcast", clones[i]);
+		packet->port = 2;
+		packet->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
+		packet->hash.rss = 0x12345678;
+		packet->vlan_tci = 77;
+		packet->packet_type = RTE_PTYPE_L3_IPV4;
+		for (uint32_t word = 0; word < RTE_DIM(packet->dynfield1); word++)
+			packet->dynfield1[word] = 1000 + word;
+		packet_dispatch(packet);
+		for (weir_worker_id id = 0; id < N_WORKERS; id++) {
+			assert_non_null(packet_take(id).data);
+			packet_complete(id, verdict_tx(0, PACKET_BYTES));
+		}
+		weir_harvest(bench.rx_core->dispatcher);
+		rx_core_flush(bench.rx_core);
+		for (weir_worker_id id = 0; id < N_WORKERS; id++) {
+			assert_int_equal(rte_eth_rx_burst(bench.port, 0, &packet, 1), 1);
+			assert_said(packet);
+			rte_pktmbuf_free(packet);
+		}
+		bench_close();
+	}
+}
+
 /* Walks a chain as a worker does, by links only, and leaves a byte of its own in each segment. */
 static void
 chain_walk(const struct weir_packet *packet, uint8_t mark, bool writes)
@@ -527,6 +574,7 @@ main(void)
 		cmocka_unit_test(copy_that_a_reader_makes_longer_is_refused),
 		cmocka_unit_test(copies_can_be_cut_each_by_itself),
 		cmocka_unit_test(writers_do_not_see_what_others_write),
+		cmocka_unit_test(a19_what_the_port_said_of_a_packet_is_said_of_each_copy),
 		cmocka_unit_test(clones_of_a_chain_can_be_walked),
 		cmocka_unit_test(copies_of_a_chain_can_be_walked_and_written),
 		cmocka_unit_test(packet_that_fills_its_buffer_is_copied_into_one),
