@@ -117,6 +117,37 @@ all_admissions_are_alike_where_the_class_is_idle(void **state)
 	}
 }
 
+/* XB13: the first packets of a class at one worker, from two dispatchers: neither costs the other.
+ */
+static void
+xb13_first_packets_of_two_dispatchers_are_both_let_in(void **state)
+{
+	(void)state;
+	for (int admission = 0; admission < WEIR_ADMISSION_COUNT; admission++) {
+		const struct weir_class classes[] = { { .admission =
+								(enum weir_admission)admission } };
+		struct weir_config config = rig_config("first", 1);
+		struct rig *rig;
+
+		config.n_dispatchers = 2;
+		config.classes = classes;
+		config.n_classes = 1;
+		rig = rig_create(&config, 64);
+		/* The one dispatcher's lane is five packets further than the other's. */
+		assert_int_equal(rig_dispatch_from(rig, 1, 5), 5);
+		rig_drain(rig);
+		rig->class_id = 1;
+		for (uint32_t round = 1; round <= 3; round++) {
+			assert_int_equal(rig_dispatch_from(rig, round & 1, 1), 1);
+			assert_int_equal(rig_dispatch_from(rig, !(round & 1), 1), 1);
+			assert_int_equal(rig_work(rig, 0, 64), 2);
+			rig_harvest(rig);
+			assert_int_equal(rig_ledger(rig).completed, 5 + 2 * round);
+		}
+		rig_destroy(rig);
+	}
+}
+
 static void
 packets_of_other_classes_are_left_alone(void **state)
 {
@@ -360,6 +391,7 @@ main(void)
 		cmocka_unit_test(discard_later_drops_the_new_one),
 		cmocka_unit_test(cover_early_ends_what_is_queued_and_not_what_is_in_process),
 		cmocka_unit_test(all_admissions_are_alike_where_the_class_is_idle),
+		cmocka_unit_test(xb13_first_packets_of_two_dispatchers_are_both_let_in),
 		cmocka_unit_test(packets_of_other_classes_are_left_alone),
 		cmocka_unit_test(newest_of_a_burst_covers_the_others_of_it),
 		cmocka_unit_test(oldest_of_a_burst_is_let_in_and_the_others_are_discarded),
