@@ -149,6 +149,38 @@ pool_can_shrink_to_nothing_and_grow_again(void **state)
 	weir_pool_destroy(pool);
 }
 
+/* XB17: who was there before the pool was emptied is in no list, and gets nothing. */
+static void
+xb17_an_emptied_pool_lists_nobody_under_every_strategy(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; weir_strategy_at(i); i++) {
+		struct weir_config config = rig_config(weir_strategy_at(i)->name, 3);
+		const struct weir_snapshot *snapshot;
+		struct rig *rig;
+
+		config.fallback = rig_fallback(weir_strategy_at(i));
+		rig = rig_create(&config, 64);
+		assert_int_equal(rig_dispatch(rig, 6), 6);
+		rig_drain(rig);
+		for (weir_worker_id id = 0; id < 3; id++)
+			assert_int_equal(weir_pool_remove(rig->pool, id), 0);
+		snapshot = pool_snapshot_load(rig->pool);
+		assert_int_equal(snapshot->n_members, 0);
+		assert_int_equal(snapshot->n_routable, 0);
+		assert_positions_invert_the_list(snapshot);
+		assert_routes(rig, WEIR_WORKER_NONE, WEIR_WORKER_NONE);
+		assert_int_equal(rig_ledger(rig).dropped[WEIR_REASON_NO_ROUTE], 2);
+		for (weir_worker_id id = 0; id < 3; id++)
+			assert_int_equal(rig_depth(rig, id), 0);
+		/* Nor does it come back with the next one. */
+		assert_int_equal(weir_pool_add(rig->pool, 1), 0);
+		assert_int_equal(weir_pool_set_state(rig->pool, 1, WEIR_WORKER_READY), 0);
+		assert_routes(rig, 1, 1);
+		rig_destroy(rig);
+	}
+}
+
 static void
 added_worker_comes_last_and_is_not_routable_before_it_is_ready(void **state)
 {
@@ -168,6 +200,7 @@ added_worker_comes_last_and_is_not_routable_before_it_is_ready(void **state)
 	weir_pool_destroy(pool);
 }
 
+/* X0: no duplicates. */
 static void
 member_or_unknown_worker_cannot_be_added(void **state)
 {
@@ -307,6 +340,7 @@ main(void)
 		cmocka_unit_test(state_never_goes_back_until_the_worker_is_added_anew),
 		cmocka_unit_test(neighbours_of_a_removed_worker_close_ranks),
 		cmocka_unit_test(pool_can_shrink_to_nothing_and_grow_again),
+		cmocka_unit_test(xb17_an_emptied_pool_lists_nobody_under_every_strategy),
 		cmocka_unit_test(added_worker_comes_last_and_is_not_routable_before_it_is_ready),
 		cmocka_unit_test(member_or_unknown_worker_cannot_be_added),
 		cmocka_unit_test(published_snapshot_never_changes),
