@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* first: the first routable worker, the others stand by. */
+/* first (X1): the first routable worker, the others stand by. */
 #include "test.h"
 
 #include "rig.h"
 
 static void
-everything_goes_to_the_first_worker_whatever_its_depth(void **state)
+x1_everything_goes_to_the_first_worker_whatever_its_depth(void **state)
 {
 	const struct weir_config config = rig_config("first", 4);
 	struct rig *rig = rig_create(&config, 64);
@@ -18,7 +18,7 @@ everything_goes_to_the_first_worker_whatever_its_depth(void **state)
 }
 
 static void
-the_next_in_pool_order_takes_over_when_it_stops(void **state)
+x1_the_next_in_pool_order_takes_over_when_it_stops(void **state)
 {
 	const struct weir_config config = rig_config("first", 4);
 	struct rig *rig = rig_create(&config, 64);
@@ -30,6 +30,28 @@ the_next_in_pool_order_takes_over_when_it_stops(void **state)
 	assert_routes(rig, 2, 2);
 	assert_int_equal(weir_pool_remove(rig->pool, 2), 0);
 	assert_routes(rig, 3, 3);
+	rig_destroy(rig);
+}
+
+/* X1: a, whatever is added behind it and whatever the key; b from the first packet without a. */
+static void
+x1_the_vector_of_the_source(void **state)
+{
+	const struct weir_config config = rig_config("first", 4);
+	struct rig *rig = rig_create(&config, 64);
+
+	(void)state;
+	assert_int_equal(weir_pool_remove(rig->pool, 3), 0);
+	for (rig->bucket = 0; rig->bucket < 3; rig->bucket++)
+		assert_routes_singly(rig, 0);
+	assert_int_equal(weir_pool_add(rig->pool, 3), 0);
+	assert_int_equal(weir_pool_set_state(rig->pool, 3, WEIR_WORKER_READY), 0);
+	assert_routes(rig, 0);
+	assert_int_equal(weir_pool_remove(rig->pool, 0), 0);
+	assert_routes(rig, 1);
+	for (weir_worker_id id = 1; id < 3; id++)
+		assert_int_equal(weir_pool_remove(rig->pool, id), 0);
+	assert_routes(rig, 3);
 	rig_destroy(rig);
 }
 
@@ -51,8 +73,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_goes_to_the_first_worker_whatever_its_depth),
-		cmocka_unit_test(the_next_in_pool_order_takes_over_when_it_stops),
+		cmocka_unit_test(x1_everything_goes_to_the_first_worker_whatever_its_depth),
+		cmocka_unit_test(x1_the_next_in_pool_order_takes_over_when_it_stops),
+		cmocka_unit_test(x1_the_vector_of_the_source),
 		cmocka_unit_test(a_worker_that_comes_back_stands_last),
 	};
 
