@@ -179,6 +179,7 @@ dispatcher_check(struct rig *rig, uint32_t id)
 	pins_check(rig, d);
 }
 
+/* M9: every packet in one term of the ledger, after each step of each test, not at rest alone. */
 void
 rig_check(struct rig *rig)
 {

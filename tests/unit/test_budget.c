@@ -253,6 +253,7 @@ under_reject_what_waits_is_held_and_nothing_more_is_accepted(void **state)
 	rig_destroy(rig);
 }
 
+/* N16: no room to wait: the policy decides. */
 static void
 under_drop_new_a_full_hold_is_held_overflow(void **state)
 {

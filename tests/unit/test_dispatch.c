@@ -20,6 +20,7 @@ a1_two_packets_go_to_the_only_worker_under_every_strategy(void **state)
 	}
 }
 
+/* X0 asks the same of every strategy. */
 static void
 a2_empty_pool_ends_five_packets_as_no_route_and_moves_the_index_by_five(void **state)
 {

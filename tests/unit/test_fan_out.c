@@ -186,6 +186,8 @@ a18_under_reject_the_copy_waits_for_its_worker_and_the_others_have_theirs(void *
 	assert_depths_are(rig, 1, 2, 1);
 	assert_int_equal(rig_counters(rig, 0).rejected, 1);
 	assert_int_equal(weir_held(d), 1);
+	/* Nobody's state has changed: there is no other snapshot. */
+	assert_int_equal(d->snapshot->version, 1);
 	assert_false(weir_accepts(d));
 	assert_int_equal(rig_dispatch(rig, 1), 0);
 	assert_int_equal(rig_work(rig, 1, 1), 1);

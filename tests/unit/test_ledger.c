@@ -37,7 +37,7 @@ reasons_of_the_specification_have_its_names(void **state)
 }
 
 static void
-gap_is_zero_exactly_when_every_packet_is_in_one_term(void **state)
+m9_gap_is_zero_exactly_when_every_packet_is_in_one_term(void **state)
 {
 	struct weir_ledger ledger = { .received = 100, .copies = 7, .completed = 50 };
 
@@ -55,7 +55,7 @@ gap_is_zero_exactly_when_every_packet_is_in_one_term(void **state)
 }
 
 static void
-every_reason_counts_in_the_sum(void **state)
+m9_every_reason_counts_in_the_sum(void **state)
 {
 	(void)state;
 	for (unsigned int reason = 0; reason < WEIR_REASON_COUNT; reason++) {
@@ -119,8 +119,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reason_has_a_name_of_its_own_that_fits_a_report),
 		cmocka_unit_test(reasons_of_the_specification_have_its_names),
-		cmocka_unit_test(gap_is_zero_exactly_when_every_packet_is_in_one_term),
-		cmocka_unit_test(every_reason_counts_in_the_sum),
+		cmocka_unit_test(m9_gap_is_zero_exactly_when_every_packet_is_in_one_term),
+		cmocka_unit_test(m9_every_reason_counts_in_the_sum),
 		cmocka_unit_test(ledger_sums_over_dispatchers),
 		cmocka_unit_test(ledger_adds_to_what_it_holds),
 	};

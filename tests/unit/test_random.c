@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* random: uniform over the routable workers, repeatable by its seed. */
+/* random (A4, and X4, which asks the same): uniform over the routable workers, repeatable by its
+ * seed. */
 #include "test.h"
 
 #include "pick.h"
@@ -78,8 +79,9 @@ another_seed_gives_another_sequence(void **state)
 	free(other);
 }
 
+/* X4: nothing is shared between dispatchers, the source of random numbers included. */
 static void
-dispatchers_draw_differently_from_one_seed(void **state)
+x4_dispatchers_draw_differently_from_one_seed(void **state)
 {
 	struct weir_config config = rig_config("random", 4);
 	struct rig *rig;
@@ -171,7 +173,7 @@ main(void)
 		cmocka_unit_test(a4_each_of_four_workers_gets_its_quarter_within_3_percent),
 		cmocka_unit_test(a4_the_same_seed_gives_the_same_sequence_whatever_the_bursts),
 		cmocka_unit_test(another_seed_gives_another_sequence),
-		cmocka_unit_test(dispatchers_draw_differently_from_one_seed),
+		cmocka_unit_test(x4_dispatchers_draw_differently_from_one_seed),
 		cmocka_unit_test(a4_nothing_is_routed_without_workers),
 		cmocka_unit_test(draw_depends_on_the_index_alone),
 		cmocka_unit_test(a2_draws_at_the_wrap_stay_in_the_pool),

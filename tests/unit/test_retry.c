@@ -167,7 +167,8 @@ packets_of_a_bucket_follow_the_first_of_them_to_where_it_found_room(void **state
 	rig_destroy(rig);
 }
 
-/* The hashes give their ownership up, but only of buckets that have nothing out. */
+/* X13: the owner comes first. The hashes give their ownership up, but only of buckets that have
+ * nothing out. */
 static void
 packet_that_leaves_its_owner_holds_its_bucket_until_it_is_home(void **state)
 {

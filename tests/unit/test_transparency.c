@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A19: what is lent is what was given, but for the numbers of shards. */
+/*
+ * A19: what is lent is what was given, but for the numbers of shards; who goes to one worker, or to
+ * all without numbers, is shard 0 of 1 (X10).
+ */
 #include "test.h"
 
 #include "rig.h"
