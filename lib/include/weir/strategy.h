@@ -35,9 +35,10 @@ enum weir_strategy_flag {
 	WEIR_STRATEGY_SHARDS = 1u << 4,
 	/** Reads snapshot->weight. */
 	WEIR_STRATEGY_READS_WEIGHT = 1u << 5,
-	/** Reads ctx->class_depth. */
+	/** Reads ctx->class_depth. Only with READS_META, which tells the class. */
 	WEIR_STRATEGY_READS_CLASS_DEPTH = 1u << 6,
-	/** Claims workers: ctx->claims is there when there are several dispatchers. */
+	/** Claims workers: ctx->claims is there when there are several dispatchers. Only with
+	 * READS_CLASS_DEPTH, by which claims are given back. */
 	WEIR_STRATEGY_CLAIMS = 1u << 7,
 	/** May answer WEIR_PICK_NONE: it can have a fallback. */
 	WEIR_STRATEGY_FINDS_NONE = 1u << 8,
