@@ -259,7 +259,7 @@ void mirror_sync(struct weir_dispatcher *dispatcher);
 
 /* evict.c */
 
-/* Lays the claim lanes out, if the pool has such. Returns 0 or a negative number: no memory. */
+/* Lays the claim lanes out, if the pool has such. Returns 0 or -ENOMEM. */
 int claims_init(struct weir_dispatcher *dispatcher);
 
 /* harvest.c */

@@ -50,6 +50,13 @@ enum weir_strategy_flag {
 /** Who holds the claim on a worker for a class: 0 = nobody, else a dispatcher's id + 1. */
 typedef _Atomic uint32_t weir_claim;
 
+/** The class that a packet counts for. An id that no rule can have counts as 0. */
+static inline uint32_t
+weir_class_id(const struct weir_meta *meta)
+{
+	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
+}
+
 /** Where in ctx->class_depth and ctx->claims a class and a worker's id meet. */
 static inline uint32_t
 weir_class_slot(uint32_t class_id, weir_worker_id worker)
