@@ -82,7 +82,7 @@ struct drop_list {
 
 /* Where each packet of the burst at hand goes. */
 struct plan {
-	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or PLAN_HOLD */
+	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or a PLAN_ value */
 	uint8_t asked[WEIR_BURST_MAX]; /* by packet: 1 if the strategy was asked for it (order flow)
 					*/
 	uint32_t n_asked;	       /* packets that the index counts */
