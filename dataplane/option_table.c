@@ -212,8 +212,7 @@ static const struct option_row option_table[] = {
 		.name = "overflow",
 		.placeholder = "POLICY",
 		.help = "when the chosen worker's lane is full: drop the packet, or the oldest "
-			"one, or stop "
-			"receiving",
+			"one, or stop receiving",
 		.default_text = "drop-new",
 		.type = &option_type_choice,
 		FIELD(overflow),
@@ -309,7 +308,7 @@ static const struct option_row option_table[] = {
 		.type = &option_type_u32,
 		FIELD(lane_size),
 		.min = 1,
-		.max = UINT16_MAX,
+		.max = WEIR_LANE_SIZE_MAX,
 		.also_why = true,
 	},
 	{

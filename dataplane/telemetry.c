@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DPDK telemetry: /weir/info, /weir/workers, /weir/worker,ID, /weir/rules and /weir/rx
- * (docs/report.md). Names
- * and meanings are those of the report. Values are text, int or u64: DPDK 22.11 knows no others.
+ * (docs/report.md). Names and meanings are those of the report. Values are text, int or u64: DPDK
+ * 22.11 knows no others.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -70,14 +70,14 @@ class_admits(
 	const struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id)
 {
 	return class_of(dispatcher, meta)->admission != WEIR_ADMIT_DISCARD_LATER ||
-	       dispatcher->class_books.depth[weir_class_slot(class_id_of(meta), id)] == 0;
+	       dispatcher->class_books.depth[weir_class_slot(weir_class_id(meta), id)] == 0;
 }
 
 void
 class_book(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, weir_worker_id id)
 {
 	const uint32_t seq = dispatcher->lane[id].tail;
-	const uint32_t class_id = class_id_of(meta);
+	const uint32_t class_id = weir_class_id(meta);
 
 	if (class_of(dispatcher, meta)->admission == WEIR_ADMIT_COVER_EARLY)
 		lane_cover(pool_lane_cover(dispatcher->pool, dispatcher->id, id), class_id, seq);
@@ -124,7 +124,7 @@ class_picks_settle(struct weir_dispatcher *dispatcher, const struct weir_strateg
 
 		if (picks[i] >= dispatcher->snapshot->n_routable) /* WEIR_PICK_NONE */
 			continue;
-		slot = weir_class_slot(class_id_of(&metadata[i * dispatcher->chunk]),
+		slot = weir_class_slot(weir_class_id(&metadata[i * dispatcher->chunk]),
 			dispatcher->snapshot->routable[picks[i]]);
 		books->depth[slot]--;
 		if (claims)

@@ -64,12 +64,6 @@ packet_classify(struct weir_dispatcher *dispatcher, const struct weir_meta *meta
 	return TARGET_ROUTED;
 }
 
-static const struct weir_strategy *
-route_strategy(const struct weir_dispatcher *dispatcher, uint32_t route)
-{
-	return dispatcher->part[ROUTE_PARTS * route].strategy;
-}
-
 /* A packet for all is lent to each whatever is picked: it counts in the mirror before any pick. */
 static void
 all_count(struct weir_dispatcher *dispatcher)

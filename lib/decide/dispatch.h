@@ -17,18 +17,11 @@ struct dispatch_state {
 	struct bitset touched;
 };
 
-/* The class of a packet. An id that no rule can have is as none. */
-static inline uint32_t
-class_id_of(const struct weir_meta *meta)
-{
-	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
-}
-
 /* What is done with a packet. Classes that nobody configured are as class 0. */
 static inline const struct pool_class *
 class_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
-	return &dispatcher->pool->class_of[class_id_of(meta)];
+	return &dispatcher->pool->class_of[weir_class_id(meta)];
 }
 
 /* time.c */
@@ -113,9 +106,10 @@ pick_forget(const struct weir_dispatcher *dispatcher, struct pin *pin)
 void plan_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state *state);
 
 /*
- * Where a packet goes whose pin is not plain: a number below `n_picks` of the pick that it takes
- * part in, `n_picks` if a strategy is to be asked for it, PLAN_HOLD, or `follows` if it goes to its
- * pin's worker.
+ * Where a packet goes whose pin is not plain (its bucket has packets in the hold or before this one
+ * in the burst, its worker is not routable, or it may stick): a number below `n_picks` of the pick
+ * that it takes part in, `n_picks` if a strategy is to be asked for it, PLAN_HOLD, or `follows` if
+ * it goes to its pin's worker.
  */
 uint16_t packet_source(struct weir_dispatcher *dispatcher, const struct weir_meta *meta,
 	bool from_hold, uint32_t n_picks, uint32_t follows);
@@ -158,13 +152,25 @@ packet_is_for_all(const struct weir_dispatcher *dispatcher, const struct weir_me
 	return dispatcher->copy && (meta->flags & WEIR_META_TO_ALL);
 }
 
+/* The strategy of a route. */
+static inline const struct weir_strategy *
+route_strategy(const struct weir_dispatcher *dispatcher, uint32_t route)
+{
+	return dispatcher->part[ROUTE_PARTS * route].strategy;
+}
+
+/* The strategy that is asked for such a packet. */
+static inline const struct weir_strategy *
+packet_strategy(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	return route_strategy(dispatcher, class_of(dispatcher, meta)->route);
+}
+
 /* Whether the packet is of a strategy that owns flows. */
 static inline bool
 packet_is_owned(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
-	const uint32_t part = ROUTE_PARTS * class_of(dispatcher, meta)->route;
-
-	return (dispatcher->part[part].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS) != 0;
+	return (packet_strategy(dispatcher, meta)->flags & WEIR_STRATEGY_OWNS_FLOWS) != 0;
 }
 
 /* class.c: bursts whose packets differ in what is done with them, or in who is asked */

@@ -82,7 +82,7 @@ struct drop_list {
 
 /* Where each packet of the burst at hand goes. */
 struct plan {
-	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or PLAN_HOLD */
+	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or a PLAN_ value */
 	uint8_t asked[WEIR_BURST_MAX]; /* by packet: 1 if the strategy was asked for it (order flow)
 					*/
 	uint32_t n_asked;	       /* packets that the index counts */
@@ -259,7 +259,7 @@ void mirror_sync(struct weir_dispatcher *dispatcher);
 
 /* evict.c */
 
-/* Lays the claim lanes out, if the pool has such. Returns 0 or a negative number: no memory. */
+/* Lays the claim lanes out, if the pool has such. Returns 0 or -ENOMEM. */
 int claims_init(struct weir_dispatcher *dispatcher);
 
 /* harvest.c */

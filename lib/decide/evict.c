@@ -3,6 +3,8 @@
  * Pools with claim lanes: their creation, and the eviction of the oldest packet of a full lane. The
  * dispatcher is the only one that evicts, and it never waits for a worker: it tries a few times.
  */
+#include <errno.h>
+
 #include "dispatch.h"
 
 /* A try fails because the worker has taken something: then there is room, but for hostile ones. */
@@ -20,7 +22,7 @@ claims_init(struct weir_dispatcher *dispatcher)
 	if (!pool->claim_lanes)
 		return 0;
 	if (area_allocate(&dispatcher->claim_area, claims_bytes + n * taken_bytes) < 0)
-		return -1;
+		return -ENOMEM;
 	memory = dispatcher->claim_area.memory;
 	dispatcher->claim = (struct claim_lane *)memory;
 	memory += claims_bytes;

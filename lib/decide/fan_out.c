@@ -67,9 +67,7 @@ copies_make(struct weir_dispatcher *dispatcher, const struct dispatch_state *sta
 bool
 packet_is_sharded(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
-	const uint32_t part = ROUTE_PARTS * class_of(dispatcher, meta)->route;
-
-	return (dispatcher->part[part].strategy->flags & WEIR_STRATEGY_SHARDS) &&
+	return (packet_strategy(dispatcher, meta)->flags & WEIR_STRATEGY_SHARDS) &&
 	       !packet_is_for_all(dispatcher, meta);
 }
 

@@ -281,8 +281,7 @@ hold_is_due(const struct weir_dispatcher *dispatcher)
 	       bitset_meets(&wait->pinned, &news->finished) ||
 	       bitset_meets(&wait->targets, &news->finished) ||
 	       bitset_meets(&dispatcher->lines.owners, &news->finished) ||
-	       /* Anybody. */
-	       (dispatcher->lines.any && bitset_meets(&news->finished, &news->finished));
+	       (dispatcher->lines.any && !bitset_is_empty(&news->finished));
 }
 
 /* The entries from number `first` on: lent, ended, or left as they are. Returns how many stay. */
@@ -331,8 +330,8 @@ static bool
 pass_may_end(const struct weir_dispatcher *dispatcher, const struct hold_wait *waited,
 	const struct budget_lines *before)
 {
-	return dispatcher->lines.any && !bitset_meets(&waited->targets, &waited->targets) &&
-	       !bitset_meets(&before->owners, &before->owners);
+	return dispatcher->lines.any && bitset_is_empty(&waited->targets) &&
+	       bitset_is_empty(&before->owners);
 }
 
 /*

@@ -82,12 +82,9 @@ pick_open(struct pin *pin, uint32_t n_picks)
 	return (uint16_t)n_picks;
 }
 
-/*
- * The source of a packet whose pin is not plain: it has packets in the hold or
- * before this one in the burst, its worker is not routable, or it may stick.
- */
-static __attribute__((noinline)) uint16_t
-packet_consider(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
+/* Kept out of line: nearly all pins are plain. */
+__attribute__((noinline)) uint16_t
+packet_source(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
 	uint32_t n_picks, uint32_t follows)
 {
 	struct pin *pin = &dispatcher->pins[meta->bucket];
@@ -99,13 +96,6 @@ packet_consider(struct weir_dispatcher *dispatcher, const struct weir_meta *meta
 	if (!pin_is_out(dispatcher, pin) && !pin_sticks(dispatcher, pin, meta))
 		return pick_open(pin, n_picks);
 	return (uint16_t)follows;
-}
-
-uint16_t
-packet_source(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, bool from_hold,
-	uint32_t n_picks, uint32_t follows)
-{
-	return packet_consider(dispatcher, meta, from_hold, n_picks, follows);
 }
 
 /* Gathers the metadata of the packets that ask, for strategies that look at it. */
@@ -197,7 +187,7 @@ sources_find(struct weir_dispatcher *dispatcher, const struct dispatch_state *st
 			follows -= (uint32_t)follow;
 			n_picks += plan->asked[i];
 		} else {
-			const uint32_t source = packet_consider(
+			const uint32_t source = packet_source(
 				dispatcher, &meta[i], state->from_hold, n_picks, follows);
 
 			plan->target[i] = (uint16_t)source;

@@ -59,14 +59,7 @@ owner_find(const struct weir_dispatcher *dispatcher, const struct weir_meta *met
 	return position < snapshot->n_routable ? snapshot->routable[position] : WEIR_WORKER_NONE;
 }
 
-/* The strategy that is asked for such a packet. */
-static const struct route_part *
-part_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
-{
-	return &dispatcher->part[ROUTE_PARTS * class_of(dispatcher, meta)->route];
-}
-
-/* The tests of packet_consider and owned_plan, in their order. */
+/* The tests of packet_source and owned_plan, in their order. */
 static enum weir_route
 pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 	const struct weir_meta *meta)
@@ -75,7 +68,7 @@ pin_route(const struct weir_dispatcher *dispatcher, const struct pin *pin,
 
 	if (pin_waits(pin, false))
 		return WEIR_ROUTE_HELD_BEHIND;
-	if (part_of(dispatcher, meta)->strategy->flags & WEIR_STRATEGY_OWNS_FLOWS) {
+	if (packet_is_owned(dispatcher, meta)) {
 		if (owner_find(dispatcher, meta) == pin->worker)
 			return WEIR_ROUTE_ASKS;
 		if (pin_lingers(dispatcher, pin, meta))
@@ -95,7 +88,7 @@ class_explain(const struct weir_dispatcher *dispatcher, const struct weir_meta *
 	struct weir_explanation *explanation)
 {
 	const struct pool_class *class = class_of(dispatcher, meta);
-	const struct route_part *part = part_of(dispatcher, meta);
+	const struct route_part *part = &dispatcher->part[ROUTE_PARTS * class->route];
 
 	explanation->action = class->action;
 	explanation->strategy = part[0].strategy->name;
@@ -122,7 +115,7 @@ class_route_explain(const struct weir_dispatcher *dispatcher, const struct weir_
 	struct weir_explanation *explanation)
 {
 	const bool is_for_all = packet_is_for_all(dispatcher, meta);
-	const uint32_t flags = part_of(dispatcher, meta)->strategy->flags;
+	const uint32_t flags = packet_strategy(dispatcher, meta)->flags;
 
 	if (explanation->action == WEIR_ACTION_DROP)
 		explanation->reason = WEIR_REASON_RULE_DROP;

@@ -108,8 +108,9 @@ claim_can_evict(const struct claim_lane *claim, const struct lane_producer *lane
 }
 
 /*
- * Takes the oldest queued packet out of the lane. It must be published. Returns false if the worker
- * was quicker: then nothing has changed here, and claim_learn tells what it took.
+ * Takes the oldest queued packet out of the lane (edge E11, release side). It must be published.
+ * Returns false if the worker was quicker: then nothing has changed here, and claim_learn tells
+ * what it took.
  */
 bool claim_evict(struct claim_lane *claim, struct lane_producer *lane, void **packet);
 
@@ -143,7 +144,8 @@ uint32_t claim_copy(const struct lane_consumer *lane, uint64_t first, struct wei
 	uint32_t max);
 
 /*
- * Claims the `n` packets copied from `first` on. Returns how many of them, the oldest, were evicted
+ * Claims the `n` packets copied from `first` on (edge E11, release side: the dispatcher may store
+ * their slots anew). Returns how many of them, the oldest, were evicted
  * meanwhile: all n if the worker has got nothing. What was copied of the others is theirs: a slot
  * changes only after its packet has left the lane.
  */

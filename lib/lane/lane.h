@@ -33,7 +33,7 @@ typedef _Atomic uint32_t lane_cover_seq;
 /* Where one lane's arrays begin, in bytes within their areas, and how long the arrays are. */
 struct lane_geometry {
 	uint32_t n_slots;    /* power of two, at least the capacity */
-	uint32_t n_verdicts; /* power of two: as many */
+	uint32_t n_verdicts; /* power of two: n_slots, and more in claim lanes */
 	size_t slots_bytes;
 	size_t metadata_bytes; /* 0 when no metadata travels */
 	size_t verdicts_bytes;

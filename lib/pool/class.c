@@ -180,17 +180,27 @@ evicting_class_find(const struct weir_config *config)
 	return WEIR_CLASSES_MAX;
 }
 
+static bool
+strategy_counts_classes(const struct weir_config *config, const char *name)
+{
+	const struct weir_strategy *strategy = config_strategy_find(config, name);
+
+	return strategy && (strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH);
+}
+
 /* Whether packets of a class are counted at each worker: by their places in the lane. */
 static bool
 classes_are_counted(const struct weir_config *config)
 {
-	const struct weir_strategy *strategy = config_strategy_find(config, config->strategy);
-	bool counted = strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH;
+	bool counted = strategy_counts_classes(config, config->strategy) ||
+		       strategy_counts_classes(config, config->fallback);
 
 	for (uint32_t i = 0; i < config->n_classes; i++) {
-		strategy = config_strategy_find(config, config->classes[i].strategy);
-		counted |= config->classes[i].admission != WEIR_ADMIT_SERIAL;
-		counted |= strategy && (strategy->flags & WEIR_STRATEGY_READS_CLASS_DEPTH);
+		const struct weir_class *class = &config->classes[i];
+
+		counted |= class->admission != WEIR_ADMIT_SERIAL ||
+			   strategy_counts_classes(config, class->strategy) ||
+			   strategy_counts_classes(config, class->fallback);
 	}
 	return counted;
 }

@@ -57,7 +57,7 @@ struct weir_pool {
 	struct weir_strategy_route route[WEIR_ROUTES_MAX]; /* without tables */
 	uint64_t covering; /* classes that cover early, one bit each */
 	struct lane_geometry geometry;
-	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata */
+	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata, covers */
 	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts, heads */
 	struct area tail_area;	 /* per dispatcher: its tail array */
 	struct area claim_area;	 /* per class and worker: who claims it */

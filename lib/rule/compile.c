@@ -39,12 +39,6 @@ is_operator(char c)
 	return c && strchr(OPERATORS, c);
 }
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Whether a word begins at text[at]. */
 static bool
 word_begins(const char *text, uint32_t at)

@@ -4,7 +4,9 @@
 #define WEIR_RULE_RULE_H
 
 #include <pcap/pcap.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <weir/rule.h>
 
@@ -19,6 +21,15 @@ struct weir_rules {
 	struct weir_class classes[WEIR_RULES_MAX];
 	struct rule rule[WEIR_RULES_MAX];
 };
+
+/* What stands between words. */
+#define BLANKS " \t\r\n"
+
+static inline bool
+is_blank(char c)
+{
+	return c && strchr(BLANKS, c);
+}
 
 /* A part of a text. */
 struct text_part {

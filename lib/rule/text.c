@@ -12,7 +12,6 @@
 
 #include "rule.h"
 
-#define BLANKS " \t\r\n"
 #define ARROW "=>"
 #define ARROW_BYTES 2
 #define NAME_BYTES 64
@@ -37,12 +36,6 @@ struct action {
 	const struct weir_strategy *strategy; /* NULL: the pool's */
 	struct text_part word[WORD_KINDS];    /* `begin` is NULL where none was said */
 };
-
-static bool
-is_blank(char c)
-{
-	return c && strchr(BLANKS, c);
-}
 
 static bool
 part_is(const struct text_part *part, const char *word)

@@ -45,13 +45,6 @@ claim_take(const struct weir_pick_context *ctx, uint32_t slot)
 		&ctx->claims[slot], &holder, me, memory_order_acquire, memory_order_relaxed);
 }
 
-/* The class of a packet; a number that no rule has is treated like what no rule matched. */
-static inline uint32_t
-class_of(const struct weir_meta *meta)
-{
-	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
-}
-
 /* The first position from `from` on that is idle for the class and, if so, claimed; else n. */
 static inline uint32_t
 idle_take(struct weir_pick_context *ctx, uint32_t class_id, uint32_t from)
@@ -74,7 +67,7 @@ busyover_pick_burst(struct weir_pick_context *ctx, const struct weir_meta *meta,
 	uint16_t from[WEIR_CLASSES_MAX] = { 0 };
 
 	for (uint32_t i = 0; i < n_picks; i++) {
-		const uint32_t class_id = class_of(&meta[i * ctx->stride]);
+		const uint32_t class_id = weir_class_id(&meta[i * ctx->stride]);
 		const uint32_t position = idle_take(ctx, class_id, from[class_id]);
 
 		from[class_id] = (uint16_t)position;

@@ -43,13 +43,6 @@ struct class_lists {
 	struct class_list of[WEIR_CLASSES_MAX];
 };
 
-/* The class that a packet counts for. The caller's metadata may say anything: 0 is none. */
-static inline uint32_t
-class_of(const struct weir_meta *meta)
-{
-	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
-}
-
 static inline bool
 class_list_has(const struct class_list *list, uint32_t worker)
 {

@@ -69,7 +69,7 @@ least_frequent_pick_burst(struct weir_pick_context *ctx, const struct weir_meta 
 	assert(ctx->stride <= WEIR_BURST_MAX);
 	class_lists_begin(&state->lists, ctx, n_picks);
 	for (uint32_t i = 0; i < n_picks; i++) {
-		const uint32_t class_id = class_of(&meta[i * ctx->stride]);
+		const uint32_t class_id = weir_class_id(&meta[i * ctx->stride]);
 		struct class_list *list = &state->lists.of[class_id];
 		uint16_t *count_pkts = state->count_pkts[class_id];
 		uint32_t worker;

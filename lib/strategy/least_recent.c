@@ -34,7 +34,7 @@ least_recent_pick_burst(struct weir_pick_context *ctx, const struct weir_meta *m
 
 	class_lists_begin(lists, ctx, n_picks);
 	for (uint32_t i = 0; i < n_picks; i++) {
-		const uint32_t class_id = class_of(&meta[i * ctx->stride]);
+		const uint32_t class_id = weir_class_id(&meta[i * ctx->stride]);
 		struct class_list *list = &lists->of[class_id];
 		uint32_t worker;
 

@@ -152,6 +152,8 @@ NAMED(no_release, .pick_burst = good_pick, .prepare = last_prepare);
 NAMED(no_prepare, .pick_burst = good_pick, .release = free);
 NAMED(flags, .pick_burst = good_pick, .flags = 1u << 31);
 NAMED(shards, .pick_burst = good_pick, .flags = WEIR_STRATEGY_SHARDS);
+NAMED(blind_depth, .pick_burst = good_pick, .flags = WEIR_STRATEGY_READS_CLASS_DEPTH);
+NAMED(claims, .pick_burst = good_pick, .flags = WEIR_STRATEGY_READS_META | WEIR_STRATEGY_CLAIMS);
 NAMED(all_targets, .pick_burst = good_pick, .flags = WEIR_STRATEGY_ALL_TARGETS);
 NAMED(no_reason, .pick_burst = good_pick, .flags = WEIR_STRATEGY_FINDS_NONE);
 NAMED(bad_reason, .pick_burst = good_pick, .none_reason = WEIR_REASON_COUNT);

@@ -310,6 +310,38 @@ eviction_is_refused_beside_what_counts_places_in_lanes(void **state)
 	assert_refused(&config, "classes[0].overflow", "drop-head");
 }
 
+/* A fallback that counts, behind a strategy that does not: no registered one is such. */
+static void
+eviction_is_refused_beside_a_fallback_that_counts(void **state)
+{
+	static const struct weir_strategy finder = {
+		.name = "finder",
+		.flags = WEIR_STRATEGY_FINDS_NONE,
+		.none_reason = WEIR_REASON_NO_ROUTE,
+	};
+	static const struct weir_strategy counter = {
+		.name = "counter",
+		.flags = WEIR_STRATEGY_READS_META | WEIR_STRATEGY_READS_CLASS_DEPTH,
+	};
+	const struct weir_strategy *const strategies[] = { &finder, &counter };
+	struct weir_class class = { .strategy = "finder", .fallback = "counter" };
+	struct weir_config config = weir_config_default();
+
+	(void)state;
+	config.strategies = strategies;
+	config.n_strategies = 2;
+	config.strategy = "finder";
+	config.fallback = "counter";
+	assert_accepted(&config);
+	config.overflow = "drop-head";
+	assert_refused(&config, "overflow", "drop-head");
+	config.fallback = NULL;
+	assert_accepted(&config);
+	config.classes = &class;
+	config.n_classes = 1;
+	assert_refused(&config, "overflow", "drop-head");
+}
+
 int
 main(void)
 {
@@ -331,6 +363,7 @@ main(void)
 		cmocka_unit_test(stickiness_without_order_is_refused),
 		cmocka_unit_test(order_flow_is_accepted_with_every_strategy_and_policy),
 		cmocka_unit_test(eviction_is_refused_beside_what_counts_places_in_lanes),
+		cmocka_unit_test(eviction_is_refused_beside_a_fallback_that_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,6 +204,8 @@ strategies_that_contradict_themselves_are_refused(void **state)
 	assert_refused("no_prepare", EINVAL, "has release without prepare");
 	assert_refused("flags", EINVAL, "unknown bits: 0x80000000");
 	assert_refused("shards", EINVAL, "SHARDS without ALL_TARGETS");
+	assert_refused("blind_depth", EINVAL, "has READS_CLASS_DEPTH without READS_META");
+	assert_refused("claims", EINVAL, "has CLAIMS without READS_CLASS_DEPTH");
 	assert_refused("all_targets", EINVAL, "has ALL_TARGETS and pick_burst");
 	assert_refused("no_reason", EINVAL, "has FINDS_NONE, but no none_reason");
 	assert_refused("bad_reason", EINVAL, "is no reason");

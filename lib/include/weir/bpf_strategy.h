@@ -19,7 +19,7 @@
 /** The answer for: no worker suits. */
 #define WEIR_BPF_NONE 0xffff
 
-/** A packet, and the pool at its moment. Written anew for each packet. */
+/** A packet, and the pool at its moment. Written anew for each packet, but for `unused`. */
 struct weir_bpf_context {
 	__UINT64_TYPE__ index;	    /**< message index of the packet */
 	__UINT64_TYPE__ hash;	    /**< keyed, symmetric flow hash */
@@ -33,8 +33,9 @@ struct weir_bpf_context {
 	__UINT8_TYPE__ port;	    /**< port that the packet arrived on */
 	__UINT8_TYPE__ class_id;    /**< number of the rule that matched; 0 = none */
 	__UINT32_TYPE__ reserved;   /**< zero */
-	/** Zero. Makes the context larger than a program's stack, so that nothing on it can be
-	 * given to a helper in the context's place. */
+	/** Not for use: zero at the first packet of a burst, and whatever the program has written
+	 * there at the others. Makes the context larger than a program's stack, so that nothing on
+	 * it can be given to a helper in the context's place. */
 	__UINT64_TYPE__ unused[64];
 };
 

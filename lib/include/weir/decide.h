@@ -18,12 +18,11 @@ struct weir_dispatcher;
 
 /**
  * Called with packets that have ended: harvested from a worker, or dropped or diverted (a verdict
- * to transmit, and no worker) by the dispatcher.
- * They are the caller's again, to transmit or free as the verdict says. Runs inside weir_dispatch,
- * weir_hold, weir_harvest, weir_reclaim and weir_hold_drop, on their thread; must call none of
- * them. Verdicts are copies. `worker` is the one that they came back from, WEIR_WORKER_NONE if they
- * were never lent, or were evicted before a worker took them; the verdict of such a drop has
- * `intended`.
+ * to transmit, and no worker) by the dispatcher. They are the caller's again, to transmit or free
+ * as the verdict says. Runs inside weir_dispatch, weir_hold, weir_harvest, weir_reclaim and
+ * weir_hold_drop, on their thread; must call none of them. Verdicts are copies. `worker` is the one
+ * that they came back from, WEIR_WORKER_NONE if they were never lent, or were evicted before a
+ * worker took them; the verdict of such a drop has `intended`.
  */
 typedef void (*weir_finish_fn)(void *context, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
@@ -69,16 +68,16 @@ WEIR_API void weir_dispatcher_destroy(struct weir_dispatcher *dispatcher);
 /**
  * Names the function that copies packets that go to several workers; without one every copy but
  * the first ends as `no_mbuf`, and WEIR_META_TO_ALL has no effect. `context` is that of `finish`.
- * Caller: the control thread, before
- * the dispatcher's own thread starts.
+ * Caller: the control thread, before the dispatcher's own thread starts.
  */
 WEIR_API void weir_copy_set(struct weir_dispatcher *dispatcher, weir_copy_fn copy);
 
 /**
- * Tells the time, for deadlines, policers and readings of depth: nanoseconds of a monotonic clock,
- * never less than before, not 0. Once per loop, before weir_dispatch or weir_harvest. A dispatcher
- * that was never told lets nothing expire and its policers refill nothing. Caller: the dispatcher's
- * own thread.
+ * Tells the time, for deadlines, policers, readings of depth and the periods of strategies' state:
+ * nanoseconds of a monotonic clock, not 0; a time that is not later than the last one is ignored.
+ * Once per loop, before weir_dispatch or weir_harvest. A dispatcher that was never told lets
+ * nothing expire, its policers refill nothing, and its strategies forget nothing. Caller: the
+ * dispatcher's own thread.
  */
 WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns);
 

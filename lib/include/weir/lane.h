@@ -16,8 +16,8 @@
  * in turn, so that no dispatcher starves another; but those of urgent dispatchers
  * (weir_config.n_urgent) before all others, in a turn of their own: these get nothing while an
  * urgent lane has packets. Nothing is taken while packets of an earlier take are not completed.
- * Packets that a newer one of their class covers (WEIR_ADMIT_COVER_EARLY)
- * are given back here as `covered` and not shown; a take ends in front of them.
+ * Packets that a newer one of their class covers (WEIR_ADMIT_COVER_EARLY) are given back here as
+ * `covered` and not shown; a take ends in front of them.
  *
  * @param packets out: `max` entries
  * @param max     1 .. WEIR_BURST_MAX

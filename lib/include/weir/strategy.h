@@ -35,9 +35,10 @@ enum weir_strategy_flag {
 	WEIR_STRATEGY_SHARDS = 1u << 4,
 	/** Reads snapshot->weight. */
 	WEIR_STRATEGY_READS_WEIGHT = 1u << 5,
-	/** Reads ctx->class_depth. */
+	/** Reads ctx->class_depth. Only with READS_META, which tells the class. */
 	WEIR_STRATEGY_READS_CLASS_DEPTH = 1u << 6,
-	/** Claims workers: ctx->claims is there when there are several dispatchers. */
+	/** Claims workers: ctx->claims is there when there are several dispatchers. Only with
+	 * READS_CLASS_DEPTH, by which claims are given back. */
 	WEIR_STRATEGY_CLAIMS = 1u << 7,
 	/** May answer WEIR_PICK_NONE: it can have a fallback. */
 	WEIR_STRATEGY_FINDS_NONE = 1u << 8,
@@ -48,6 +49,13 @@ enum weir_strategy_flag {
 
 /** Who holds the claim on a worker for a class: 0 = nobody, else a dispatcher's id + 1. */
 typedef _Atomic uint32_t weir_claim;
+
+/** The class that a packet counts for. An id that no rule can have counts as 0. */
+static inline uint32_t
+weir_class_id(const struct weir_meta *meta)
+{
+	return meta->class_id < WEIR_CLASSES_MAX ? meta->class_id : 0;
+}
 
 /** Where in ctx->class_depth and ctx->claims a class and a worker's id meet. */
 static inline uint32_t

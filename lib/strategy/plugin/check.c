@@ -48,6 +48,11 @@ flags_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
 			flags & ~FLAGS_KNOWN);
 	if ((flags & WEIR_STRATEGY_SHARDS) && !(flags & WEIR_STRATEGY_ALL_TARGETS))
 		return reason_set(reason, n_bytes, EINVAL, "has SHARDS without ALL_TARGETS");
+	if ((flags & WEIR_STRATEGY_READS_CLASS_DEPTH) && !(flags & WEIR_STRATEGY_READS_META))
+		return reason_set(
+			reason, n_bytes, EINVAL, "has READS_CLASS_DEPTH without READS_META");
+	if ((flags & WEIR_STRATEGY_CLAIMS) && !(flags & WEIR_STRATEGY_READS_CLASS_DEPTH))
+		return reason_set(reason, n_bytes, EINVAL, "has CLAIMS without READS_CLASS_DEPTH");
 	if ((flags & WEIR_STRATEGY_FINDS_NONE) && strategy->none_reason == 0)
 		return reason_set(reason, n_bytes, EINVAL, "has FINDS_NONE, but no none_reason");
 	if (strategy->none_reason >= WEIR_REASON_COUNT)
