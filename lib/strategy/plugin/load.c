@@ -87,7 +87,7 @@ plugin_open(const char *path, void **handle, const struct weir_strategy **strate
 static int
 plugin_try(void *path, char *reason, size_t n_bytes)
 {
-	const struct weir_strategy *strategy;
+	const struct weir_strategy *strategy = NULL;
 	void *handle;
 	int rc = plugin_open(path, &handle, &strategy, reason, n_bytes);
 
@@ -106,7 +106,7 @@ static int
 plugin_load(const char *path, const char *name, struct weir_strategy **loaded, char *reason,
 	size_t n_bytes)
 {
-	const struct weir_strategy *strategy;
+	const struct weir_strategy *strategy = NULL;
 	void *handle;
 	int rc = plugin_open(path, &handle, &strategy, reason, n_bytes);
 
