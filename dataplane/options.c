@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config_file.h"
 #include "option_flow.h"
@@ -362,6 +363,30 @@ dead_sample_check(const struct options *options)
 	return options_refuse("--dead-sample", value, "only with --dead-packets");
 }
 
+/* Whether two paths lead to the same file, as far as can be told before they are opened. */
+static bool
+is_same_file(const char *path, const char *other)
+{
+	struct stat of_path, of_other;
+
+	if (strcmp(path, other) == 0)
+		return true;
+	return stat(path, &of_path) == 0 && stat(other, &of_other) == 0 &&
+	       S_ISREG(of_path.st_mode) && of_path.st_dev == of_other.st_dev &&
+	       of_path.st_ino == of_other.st_ino;
+}
+
+/* The report is written at the end, over whatever stands there. */
+static int
+outputs_check(const struct options *options)
+{
+	if (!options->report || !options->dead_packets ||
+		!is_same_file(options->report, options->dead_packets))
+		return 0;
+	return options_refuse("--dead-packets", options->dead_packets,
+		"a file of its own: --report writes to that one");
+}
+
 /* The checks that look at several values. */
 static int
 options_check(struct options *options, enum options_command command)
@@ -378,6 +403,8 @@ options_check(struct options *options, enum options_command command)
 		rc = options_check_routes(options, command);
 	if (rc == 0)
 		rc = dead_sample_check(options);
+	if (rc == 0)
+		rc = outputs_check(options);
 	if (rc == 0)
 		rc = pool_options_check(options);
 	if (rc == 0)

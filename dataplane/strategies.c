@@ -64,15 +64,18 @@ static int
 name_load(struct strategies *strategies, const char *option, const char *name)
 {
 	const size_t kind = kind_of(name);
+	const char *file;
 	char reason[WEIR_STRATEGY_REASON_BYTES] = "";
 	struct weir_strategy *strategy;
 
 	if (kind == N_KINDS || loaded_find(strategies, name))
 		return 0;
+	file = name + strlen(kinds[kind].prefix);
+	if (*file == '\0')
+		return options_refuse(option, name, "%sFILE", kinds[kind].prefix);
 	if (strategies->n == STRATEGIES_MAX)
 		return options_refuse(option, name, "at most %d files", STRATEGIES_MAX);
-	strategy =
-		kinds[kind].load(name + strlen(kinds[kind].prefix), name, reason, sizeof(reason));
+	strategy = kinds[kind].load(file, name, reason, sizeof(reason));
 	if (!strategy)
 		return options_refuse_line("%s %s: %s", option, name, reason);
 	strategies->loaded[strategies->n++] = strategy;

@@ -64,6 +64,7 @@ done <<'TABLE'
 --flow-ports vxlan=4790
 --order none --sticky 100
 --strategy first,
+--strategy custom:
 --strategy shallowest,first
 --weights 0,1,1,1
 --weights 1,1,1,101

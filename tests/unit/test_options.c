@@ -377,6 +377,20 @@ word_draw(char *word, size_t n_bytes, struct test_random *random)
 }
 
 static void
+two_outputs_are_not_written_to_one_file(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	assert_accepted(&p, "--report some --dead-packets other");
+	assert_refusal(&p, "--report some --dead-packets some",
+		"weir: --dead-packets some: allowed a file of its own: --report writes to that "
+		"one\n");
+	/* By another name: this program's own file stands for one that is there already. */
+	assert_refused(&p, "--report /proc/self/exe --dead-packets /proc/self/../self/exe");
+}
+
+static void
 any_words_are_accepted_silently_or_refused_in_one_line(void **state)
 {
 	struct test_random random = test_random_start(__func__);
@@ -423,6 +437,7 @@ main(void)
 		cmocka_unit_test(usage_fits_100_columns),
 		cmocka_unit_test(usage_shows_every_option_default_and_choice),
 		cmocka_unit_test(what_is_allowed_fits_its_room),
+		cmocka_unit_test(two_outputs_are_not_written_to_one_file),
 		cmocka_unit_test(any_words_are_accepted_silently_or_refused_in_one_line),
 	};
 
