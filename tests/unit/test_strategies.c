@@ -132,8 +132,7 @@ the_option_strategy_takes_files(void **state)
 	options_free(&p.options);
 	assert_refusal(&p, "--strategy custom:/nonexistent/a.so",
 		"weir: --strategy custom:/nonexistent/a.so: No such file or directory\n");
-	assert_refusal(
-		&p, "--strategy custom:", "weir: --strategy custom:: allowed custom:FILE\n");
+	assert_refusal(&p, "--strategy custom:", "weir: --strategy custom:: allowed custom:FILE\n");
 	options_free(&p.options);
 	assert_refused(&p, "--strategy costum:x.so");
 	assert_non_null(strstr(p.output, "custom:FILE.so, bpf:FILE.o"));
