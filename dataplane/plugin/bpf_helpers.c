@@ -68,18 +68,16 @@ helper_random(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
 	return rng_at(frame->pick->seed, frame->index);
 }
 
-/* number mod slots, by its halves: slots are at most 256 workers times 100. */
+/* The worker of slot `number` mod slots: these are at most 256 workers times 100. */
 static uint64_t
 helper_slot(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
 {
 	const struct bpf_table *table = frame_of(a)->table;
-	const uint32_t high = fastmod(table->by_slots, (uint32_t)(b >> 32));
-	const uint32_t low = fastmod(table->by_slots, (uint32_t)b);
 
 	(void)c;
 	(void)d;
 	(void)e;
-	return table->slot[fastmod(table->by_slots, high * table->two_to_32 + low)];
+	return table->slot[fastmod_wide(&table->by_slots, b)];
 }
 
 void

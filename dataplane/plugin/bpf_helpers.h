@@ -27,8 +27,7 @@ static_assert(sizeof(struct weir_bpf_context) > BPF_STACK_BYTES, "no stack passe
 
 /* Of one snapshot: each position as often as its weight says. */
 struct bpf_table {
-	struct fastmod by_slots;
-	uint32_t two_to_32; /* modulo the number of slots */
+	struct fastmod_wide by_slots;
 	uint16_t slot[];
 };
 

@@ -35,8 +35,7 @@ bpf_prepare(const struct weir_strategy *strategy, const struct weir_snapshot *sn
 	if (!prepared || n_slots == 0) /* nobody is asked about an empty pool */
 		return prepared;
 	prepared->program = strategy->instance;
-	prepared->table.by_slots = fastmod_make(n_slots);
-	prepared->table.two_to_32 = (uint32_t)((UINT64_C(1) << 32) % n_slots);
+	prepared->table.by_slots = fastmod_wide_make(n_slots);
 	n_slots = 0;
 	for (uint32_t i = 0; i < snapshot->n_routable; i++)
 		for (uint32_t w = 0; w < snapshot->weight[i]; w++)

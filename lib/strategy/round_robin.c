@@ -16,13 +16,11 @@
 
 #define SLOTS_MAX (WEIR_WORKERS_MAX * WEIR_WEIGHT_MAX)
 static_assert(WEIR_WORKERS_MAX - 1 <= UINT8_MAX, "a position fits a byte");
-/* slot_first() multiplies two remainders and adds a third. */
-static_assert((uint64_t)SLOTS_MAX * SLOTS_MAX + SLOTS_MAX <= UINT32_MAX, "a product of slots fits");
+static_assert(SLOTS_MAX <= FASTMOD_WIDE_MAX, "an index has a remainder by slots");
 
 struct round_robin_table {
-	struct fastmod n_slots; /* divisor 0: equal weights, no slots */
-	uint32_t two_to_32;	/* 2^32 mod n_slots */
-	uint8_t position[];	/* slot → position of its worker */
+	struct fastmod_wide n_slots; /* divisor 0: equal weights, no slots */
+	uint8_t position[];	     /* slot → position of its worker */
 };
 
 /* The sum of the weights; 0 if they are all equal. */
@@ -49,8 +47,7 @@ round_robin_prepare(const struct weir_strategy *strategy, const struct weir_snap
 	(void)strategy;
 	if (!table || n_slots == 0)
 		return table;
-	table->n_slots = fastmod_make(n_slots);
-	table->two_to_32 = (uint32_t)((UINT64_C(1) << 32) % n_slots);
+	table->n_slots = fastmod_wide_make(n_slots);
 	for (uint32_t i = 0; i < snapshot->n_routable; i++) {
 		for (uint32_t j = 0; j < snapshot->weight[i]; j++)
 			table->position[slot++] = (uint8_t)i;
@@ -58,23 +55,13 @@ round_robin_prepare(const struct weir_strategy *strategy, const struct weir_snap
 	return table;
 }
 
-/* index mod n_slots, of an index of 64 bits from remainders of 32. */
-static inline uint32_t
-slot_first(const struct round_robin_table *table, uint64_t index)
-{
-	const uint32_t high = fastmod(table->n_slots, (uint32_t)(index >> 32));
-	const uint32_t low = fastmod(table->n_slots, (uint32_t)index);
-
-	return fastmod(table->n_slots, high * table->two_to_32 + low);
-}
-
 static void
 pick_by_weight(const struct weir_pick_context *ctx, uint32_t n_picks, uint16_t *out)
 {
 	const struct round_robin_table *table = ctx->table;
-	const uint32_t n_slots = table->n_slots.divisor;
-	const uint32_t stride = fastmod(table->n_slots, ctx->stride);
-	uint32_t slot = slot_first(table, ctx->index);
+	const uint32_t n_slots = table->n_slots.by.divisor;
+	const uint32_t stride = fastmod(table->n_slots.by, ctx->stride);
+	uint32_t slot = fastmod_wide(&table->n_slots, ctx->index);
 
 	for (uint32_t i = 0; i < n_picks; i++) {
 		out[i] = table->position[slot];
@@ -91,7 +78,7 @@ round_robin_pick_burst(struct weir_pick_context *ctx, const struct weir_meta *me
 	uint32_t rotation = ctx->rotation;
 
 	(void)meta;
-	if (table->n_slots.divisor > 0) {
+	if (table->n_slots.by.divisor > 0) {
 		pick_by_weight(ctx, n_picks, out);
 		return;
 	}

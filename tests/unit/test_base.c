@@ -42,6 +42,24 @@ fastmod_equals_the_remainder_for_a_million_random_pairs(void **state)
 }
 
 static void
+fastmod_wide_equals_the_remainder_of_64_bits(void **state)
+{
+	static const uint64_t values[] = { 0, 1, UINT32_MAX, UINT64_C(1) << 32,
+		(UINT64_C(1) << 32) + 1, INT64_MAX, UINT64_MAX - 1, UINT64_MAX };
+	struct test_random random = test_random_start(__func__);
+
+	(void)state;
+	for (uint32_t divisor = 1; divisor <= FASTMOD_WIDE_MAX; divisor++) {
+		const struct fastmod_wide wide = fastmod_wide_make(divisor);
+		const uint64_t value = test_random_next(&random);
+
+		for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
+			assert_int_equal(fastmod_wide(&wide, values[i]), values[i] % divisor);
+		assert_int_equal(fastmod_wide(&wide, value), value % divisor);
+	}
+}
+
+static void
 rng_draws_the_published_splitmix64_sequence(void **state)
 {
 	/* The first outputs from seed 1234567. */
@@ -204,6 +222,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fastmod_equals_the_remainder_at_the_edges),
 		cmocka_unit_test(fastmod_equals_the_remainder_for_a_million_random_pairs),
+		cmocka_unit_test(fastmod_wide_equals_the_remainder_of_64_bits),
 		cmocka_unit_test(rng_draws_the_published_splitmix64_sequence),
 		cmocka_unit_test(rng_below_maps_the_whole_range_evenly),
 		cmocka_unit_test(seq_distance_wraps),
