@@ -274,6 +274,10 @@ a_stray_answer_becomes_the_worker_of_the_rotation_and_is_counted(void **state)
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(pick->out[i], (rotation + i) % 3);
 	assert_int_equal(weir_strategy_strays(strategy), 5);
+	/* Each dispatcher counts its own; all of them are told. */
+	pick->context.dispatcher_id = WEIR_DISPATCHERS_MAX - 1;
+	strategy->pick_burst(&pick->context, pick->meta, 2, pick->out);
+	assert_int_equal(weir_strategy_strays(strategy), 7);
 	pick_destroy(pick);
 	weir_strategy_unload(strategy);
 }

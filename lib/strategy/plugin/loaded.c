@@ -2,16 +2,23 @@
 #include "loaded.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cacheline.h"
+#include "counter.h"
+
+/* Answers out of range that one dispatcher had: it alone writes there. */
+struct stray_count {
+	CACHE_ALIGNED struct counter n;
+};
 
 struct loaded {
 	struct weir_strategy strategy; /* first: what the outside sees */
 	const struct weir_strategy *inner;
 	void (*close)(void *code);
 	void *code;
-	_Atomic uint64_t strays; /* any dispatcher adds, when something is wrong and only then */
+	struct stray_count strays[WEIR_DISPATCHERS_MAX];
 	char name[];
 };
 
@@ -78,7 +85,7 @@ strays_replace(
 		rotation = weir_pick_rotate(ctx, rotation);
 	}
 	if (strays > 0)
-		atomic_fetch_add_explicit(&loaded->strays, strays, memory_order_relaxed);
+		counter_add(&loaded->strays[ctx->dispatcher_id].n, strays);
 }
 
 static void
@@ -113,15 +120,18 @@ loaded_create(
 	const struct weir_strategy *inner, const char *name, void (*close)(void *code), void *code)
 {
 	struct loaded *loaded;
+	size_t bytes;
 
 	name = name ? name : inner->name;
-	loaded = calloc(1, sizeof(*loaded) + strlen(name) + 1);
+	bytes = round_up(sizeof(*loaded) + strlen(name) + 1, CACHE_LINE_BYTES);
+	loaded = aligned_alloc(CACHE_LINE_BYTES, bytes);
 	if (!loaded) {
 		if (close)
 			close(code);
 		errno = ENOMEM;
 		return NULL;
 	}
+	memset(loaded, 0, bytes);
 	strcpy(loaded->name, name);
 	loaded->inner = inner;
 	loaded->close = close;
@@ -152,5 +162,10 @@ weir_strategy_unload(struct weir_strategy *strategy)
 uint64_t
 weir_strategy_strays(const struct weir_strategy *strategy)
 {
-	return atomic_load_explicit(&loaded_of(strategy)->strays, memory_order_relaxed);
+	const struct loaded *loaded = loaded_of(strategy);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < WEIR_DISPATCHERS_MAX; i++)
+		sum += counter_read(&loaded->strays[i].n);
+	return sum;
 }
