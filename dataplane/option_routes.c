@@ -246,18 +246,6 @@ state_period_check(const struct options *options)
 	return heedless_refuse("--state-period", value, "keeps state", keeps_state);
 }
 
-static int
-budget_check(const struct options *options)
-{
-	char value[16];
-
-	if (options->budget <= options->lane_size)
-		return 0;
-	snprintf(value, sizeof(value), "%u", options->budget);
-	return options_refuse("--budget", value, "at most the lane's %u packets (--lane-size)",
-		options->lane_size);
-}
-
 /* Whether packets may wait for room, by the policy of any route. */
 static bool
 some_policy_refuses(const struct options *options)
@@ -315,8 +303,6 @@ options_check_routes(const struct options *options, enum options_command command
 {
 	int rc = weights_check(options);
 
-	if (rc == 0)
-		rc = budget_check(options);
 	if (rc == 0)
 		rc = hold_timeout_check(options);
 	if (rc == 0)

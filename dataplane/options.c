@@ -337,20 +337,6 @@ sticky_check(const struct options *options)
 	return options_refuse("--sticky", value, "0 with --order %s", options->order);
 }
 
-/* A flow that has an owner goes to it packet by packet, whatever came before. */
-static int
-chunk_check(const struct options *options)
-{
-	const struct weir_strategy *strategy =
-		strategies_find(&options->strategies, options->strategy);
-	char value[16];
-
-	if (options->chunk == 1 || !(strategy->flags & WEIR_STRATEGY_OWNS_FLOWS))
-		return 0;
-	snprintf(value, sizeof(value), "%u", options->chunk);
-	return options_refuse("--chunk", value, "1 with --strategy %s", strategy->name);
-}
-
 /* One of N of what is not written is nothing. */
 static int
 dead_sample_check(const struct options *options)
@@ -393,8 +379,6 @@ options_check(struct options *options, enum options_command command)
 {
 	int rc = options_load_strategies(options);
 
-	if (rc == 0)
-		rc = chunk_check(options);
 	if (rc == 0)
 		rc = sticky_check(options);
 	if (rc == 0)

@@ -203,7 +203,7 @@ a_budget_fits_its_lane_and_has_a_deadline(void **state)
 	assert_accepted(&p, "--budget 2 --hold-timeout 7");
 	assert_int_equal(pool_options_hold_timeout(&p.options), 7);
 	assert_refusal(&p, "--budget 513",
-		"weir: --budget 513: allowed at most the lane's 512 packets (--lane-size)\n");
+		"weir: --budget 513: allowed 0 to 512, the lane's size: a lane cannot hold more\n");
 	assert_refused(&p, "--budget -1");
 	assert_refused(&p, "--budget 65536");
 }

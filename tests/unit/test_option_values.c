@@ -370,7 +370,8 @@ chunks_need_a_strategy_without_owners(void **state)
 	assert_accepted(&p, "--chunk 8 --strategy shallowest");
 	assert_accepted(&p, "--chunk 1 --strategy rendezvous");
 	assert_refusal(&p, "--chunk 8 --strategy rendezvous",
-		"weir: --chunk 8: allowed 1 with --strategy rendezvous\n");
+		"weir: --chunk 8: allowed 1 with rendezvous: a chunk would mix flows of different "
+		"owners\n");
 	assert_refused(&p, "--strategy rendezvous --chunk 2");
 }
 
