@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf_dyn.h>
 
+#include "eal_bench.h"
 #include "test.h"
 
 void
@@ -80,28 +80,12 @@ dead_bench_dispatch(struct dead_bench *bench, uint32_t n)
 			bench, dead_bench_packet(bench, DEAD_PACKET_BYTES, (uint8_t)i));
 }
 
-static int
-port_start(const struct dead_bench *bench)
-{
-	const struct rte_eth_conf conf = { 0 };
-
-	if (rte_eth_dev_configure(0, 1, 1, &conf) < 0 ||
-		rte_eth_rx_queue_setup(0, 0, 512, 0, NULL, bench->mbufs) < 0 ||
-		rte_eth_tx_queue_setup(0, 0, 512, 0, NULL) < 0)
-		return -1;
-	return rte_eth_dev_start(0);
-}
-
 int
 dead_bench_setup(void **state)
 {
 	const struct rte_mbuf_dynfield field = {
 		.name = "test_worker", .size = sizeof(weir_worker_id), .align = 2
 	};
-	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
-		"net_ring0" };
 	struct dead_bench *bench = calloc(1, sizeof(*bench));
 	int fd;
 
@@ -113,26 +97,25 @@ dead_bench_setup(void **state)
 	if (fd < 0)
 		return -1;
 	close(fd);
-	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
-	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+	if (eal_bench_start("net_ring0") < 0)
 		return -1;
 	bench->mbufs = rte_pktmbuf_pool_create(
 		"mbufs", DEAD_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	bench->rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*bench->rx_core));
 	bench->worker_offset = rte_mbuf_dynfield_register(&field);
-	return bench->mbufs && bench->rx_core && bench->worker_offset >= 0 ? port_start(bench) : -1;
+	return bench->mbufs && bench->rx_core && bench->worker_offset >= 0
+		       ? eal_bench_port_start(512, bench->mbufs)
+		       : -1;
 }
 
 int
 dead_bench_teardown(void **state)
 {
 	struct dead_bench *bench = *state;
+	struct rte_mempool *mbufs = bench->mbufs;
 
-	rte_eth_dev_stop(0);
-	rte_eth_dev_close(0);
-	rte_mempool_free(bench->mbufs);
 	free(bench->rx_core);
 	unlink(bench->path);
 	free(bench);
-	return rte_eal_cleanup();
+	return eal_bench_stop(mbufs);
 }

@@ -5,11 +5,9 @@
  */
 #include "test.h"
 
-#include <unistd.h>
-
-#include <rte_eal.h>
 #include <rte_ethdev.h>
 
+#include "eal_bench.h"
 #include "rx_core.h"
 #include "segment_chain.h"
 
@@ -523,46 +521,26 @@ random_broadcasts_bring_every_buffer_home(void **state)
 }
 
 static int
-port_start(uint16_t port)
-{
-	const struct rte_eth_conf conf = { 0 };
-
-	if (rte_eth_dev_configure(port, 1, 1, &conf) < 0 ||
-		rte_eth_rx_queue_setup(port, 0, 512, 0, NULL, bench.mbufs) < 0 ||
-		rte_eth_tx_queue_setup(port, 0, 512, 0, NULL) < 0)
-		return -1;
-	return rte_eth_dev_start(port);
-}
-
-static int
 group_setup(void **state)
 {
-	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
-		"net_ring0" };
-
 	(void)state;
-	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
-	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+	if (eal_bench_start("net_ring0") < 0)
 		return -1;
 	bench.mbufs = rte_pktmbuf_pool_create(
 		"mbufs", MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	bench.clones = rte_pktmbuf_pool_create("clones", CLONES, 0, 0, 0, SOCKET_ID_ANY);
 	bench.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*bench.rx_core));
-	return bench.mbufs && bench.clones && bench.rx_core ? port_start(bench.port) : -1;
+	return bench.mbufs && bench.clones && bench.rx_core ? eal_bench_port_start(512, bench.mbufs)
+							    : -1;
 }
 
 static int
 group_teardown(void **state)
 {
 	(void)state;
-	rte_eth_dev_stop(bench.port);
-	rte_eth_dev_close(bench.port);
-	rte_mempool_free(bench.clones);
-	rte_mempool_free(bench.mbufs);
 	free(bench.rx_core);
-	return rte_eal_cleanup();
+	rte_mempool_free(bench.clones);
+	return eal_bench_stop(bench.mbufs);
 }
 
 int

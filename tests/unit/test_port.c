@@ -2,11 +2,10 @@
 /* A port that does not start (net_null): the machine's failure, not a refused option. */
 #include "test.h"
 
-#include <unistd.h>
-
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
+#include "eal_bench.h"
 #include "parsed_options.h"
 #include "port.h"
 #include "stderr_capture.h"
@@ -43,14 +42,8 @@ what_a_driver_refuses_is_no_refused_option(void **state)
 static int
 eal_setup(void **state)
 {
-	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
-		"net_null0" };
-
 	(void)state;
-	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
-	return rte_eal_init(RTE_DIM(argv), argv) < 0 ? -1 : 0;
+	return eal_bench_start("net_null0");
 }
 
 static int

@@ -5,11 +5,9 @@
  */
 #include "test.h"
 
-#include <unistd.h>
-
-#include <rte_eal.h>
 #include <rte_ethdev.h>
 
+#include "eal_bench.h"
 #include "rx_core.h"
 #include "segment_chain.h"
 
@@ -293,33 +291,15 @@ chain_that_cannot_be_copied_stays_as_it_is(void **state)
 }
 
 static int
-port_start(uint16_t port)
-{
-	const struct rte_eth_conf conf = { 0 };
-
-	if (rte_eth_dev_configure(port, 1, 1, &conf) < 0 ||
-		rte_eth_rx_queue_setup(port, 0, 512, 0, NULL, bench.pool) < 0 ||
-		rte_eth_tx_queue_setup(port, 0, 512, 0, NULL) < 0)
-		return -1;
-	return rte_eth_dev_start(port);
-}
-
-static int
 bench_setup(void **state)
 {
-	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
-		"net_ring0" };
-
 	(void)state;
-	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
-	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+	if (eal_bench_start("net_ring0") < 0)
 		return -1;
 	bench.pool = rte_pktmbuf_pool_create(
 		"test", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	bench.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*bench.rx_core));
-	if (!bench.pool || !bench.rx_core || port_start(bench.port) < 0)
+	if (!bench.pool || !bench.rx_core || eal_bench_port_start(512, bench.pool) < 0)
 		return -1;
 	*bench.rx_core = (struct rx_core) { .tx_allowed = UINT32_C(1) << bench.port };
 	return 0;
@@ -329,11 +309,8 @@ static int
 bench_teardown(void **state)
 {
 	(void)state;
-	rte_eth_dev_stop(bench.port);
-	rte_eth_dev_close(bench.port);
-	rte_mempool_free(bench.pool);
 	free(bench.rx_core);
-	return rte_eal_cleanup();
+	return eal_bench_stop(bench.pool);
 }
 
 int

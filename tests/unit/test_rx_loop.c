@@ -5,14 +5,12 @@
  */
 #include "test.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
-
-#include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <sched.h>
 
+#include "eal_bench.h"
 #include "rx_core.h"
+#include "rx_thread.h"
 
 #define POOL_MBUFS 1023
 #define PACKET_BYTES 60
@@ -25,35 +23,22 @@ struct loop {
 	struct weir_pool *pool;
 	struct rx_core *rx_core;
 	struct rx_queue queue;
-	pthread_t thread;
+	struct rx_thread thread;
 };
 
 static struct loop loop;
 
-static void *
-loop_thread(void *argument)
-{
-	rx_loop_run(argument);
-	return NULL;
-}
-
 static void
 loop_start(void)
 {
-	counter_set(&loop.rx_core->tally.drained, 0);
-	mailbox_post(&loop.rx_core->mailbox, LOOP_RUN);
-	assert_int_equal(pthread_create(&loop.thread, NULL, loop_thread, loop.rx_core), 0);
+	rx_thread_start(&loop.thread, loop.rx_core);
 }
 
 /* Everything that was lent is home when the loop ends. */
 static void
 loop_stop(void)
 {
-	mailbox_post(&loop.rx_core->mailbox, LOOP_DRAIN);
-	while (counter_read(&loop.rx_core->tally.drained) == 0)
-		sched_yield();
-	mailbox_post(&loop.rx_core->mailbox, LOOP_STOP);
-	assert_int_equal(pthread_join(loop.thread, NULL), 0);
+	rx_thread_drain(&loop.thread);
 	assert_int_equal(rte_mempool_avail_count(loop.mbufs), POOL_MBUFS);
 }
 
@@ -208,18 +193,6 @@ m4_mbufs_of_evicted_packets_are_freed_and_the_ledger_balances(void **state)
 }
 
 static int
-port_start(void)
-{
-	const struct rte_eth_conf conf = { 0 };
-
-	if (rte_eth_dev_configure(0, 1, 1, &conf) < 0 ||
-		rte_eth_rx_queue_setup(0, 0, 64, 0, NULL, loop.mbufs) < 0 ||
-		rte_eth_tx_queue_setup(0, 0, 64, 0, NULL) < 0)
-		return -1;
-	return rte_eth_dev_start(0);
-}
-
-static int
 rx_core_make(void)
 {
 	struct weir_config config = weir_config_default();
@@ -248,18 +221,12 @@ rx_core_make(void)
 static int
 setup(void **state)
 {
-	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
-		"net_ring0" };
-
 	(void)state;
-	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
-	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+	if (eal_bench_start("net_ring0") < 0)
 		return -1;
 	loop.mbufs = rte_pktmbuf_pool_create(
 		"test", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-	if (!loop.mbufs || port_start() < 0)
+	if (!loop.mbufs || eal_bench_port_start(64, loop.mbufs) < 0)
 		return -1;
 	return rx_core_make();
 }
@@ -271,10 +238,7 @@ teardown(void **state)
 	weir_dispatcher_destroy(loop.rx_core->dispatcher);
 	weir_pool_destroy(loop.pool);
 	free(loop.rx_core);
-	rte_eth_dev_stop(0);
-	rte_eth_dev_close(0);
-	rte_mempool_free(loop.mbufs);
-	return rte_eal_cleanup();
+	return eal_bench_stop(loop.mbufs);
 }
 
 int

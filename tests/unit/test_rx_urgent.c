@@ -6,15 +6,13 @@
  */
 #include "test.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
-
-#include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <sched.h>
 
 #include "app.h"
 #include "dispatcher.h"
+#include "eal_bench.h"
+#include "rx_thread.h"
 
 #define POOL_MBUFS 1023
 #define NORMAL_BYTES 60
@@ -33,25 +31,16 @@ struct bench {
 	struct rx_queue queue;
 	struct worker_thread worker_thread;
 	struct status_queue status_queue;
-	pthread_t thread;
+	struct rx_thread thread;
 	uint8_t next_number; /* of the next packet: its first byte */
 };
 
 static struct bench bench;
 
-static void *
-loop_thread(void *argument)
-{
-	rx_loop_run(argument);
-	return NULL;
-}
-
 static void
 loop_start(void)
 {
-	counter_set(&bench.rx_core->tally.drained, 0);
-	mailbox_post(&bench.rx_core->mailbox, LOOP_RUN);
-	assert_int_equal(pthread_create(&bench.thread, NULL, loop_thread, bench.rx_core), 0);
+	rx_thread_start(&bench.thread, bench.rx_core);
 }
 
 static void
@@ -63,22 +52,11 @@ loops_wait(void)
 		sched_yield();
 }
 
-/* Ends the loop whatever is lent; it can start again. */
-static void
-loop_pause(void)
-{
-	mailbox_post(&bench.rx_core->mailbox, LOOP_STOP);
-	assert_int_equal(pthread_join(bench.thread, NULL), 0);
-}
-
 /* Everything that was lent is home when the loop ends. */
 static void
 loop_stop(void)
 {
-	mailbox_post(&bench.rx_core->mailbox, LOOP_DRAIN);
-	while (counter_read(&bench.rx_core->tally.drained) == 0)
-		sched_yield();
-	loop_pause();
+	rx_thread_drain(&bench.thread);
 	assert_int_equal(rte_mempool_avail_count(bench.mbufs), POOL_MBUFS);
 }
 
@@ -199,7 +177,7 @@ assert_full_lane_stops_polling(uint16_t full_bytes, uint16_t other_bytes)
 	received_wait(before + 6);
 	assert_int_equal(
 		weir_in_lanes(bench.rx_core->urgent) + weir_in_lanes(bench.rx_core->dispatcher), 5);
-	loop_pause();
+	rx_thread_end(&bench.thread);
 	inject(NORMAL_BYTES, URGENT_BYTES);
 	loop_start();
 	loops_wait();
@@ -291,18 +269,6 @@ m12_the_picture_sums_both_dispatchers(void **state)
 }
 
 static int
-port_start(void)
-{
-	const struct rte_eth_conf conf = { 0 };
-
-	if (rte_eth_dev_configure(0, 1, 1, &conf) < 0 ||
-		rte_eth_rx_queue_setup(0, 0, 64, 0, NULL, bench.mbufs) < 0 ||
-		rte_eth_tx_queue_setup(0, 0, 64, 0, NULL) < 0)
-		return -1;
-	return rte_eth_dev_start(0);
-}
-
-static int
 rx_core_make(void)
 {
 	struct rx_core *rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*rx_core));
@@ -358,18 +324,12 @@ pool_make(void)
 static int
 setup(void **state)
 {
-	char prefix[48];
-	char *argv[] = { "test", "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--lcores", "0", "--log-level", "error", prefix, "--vdev",
-		"net_ring0" };
-
 	(void)state;
-	snprintf(prefix, sizeof(prefix), "--file-prefix=weir-test-%d", (int)getpid());
-	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+	if (eal_bench_start("net_ring0") < 0)
 		return -1;
 	bench.mbufs = rte_pktmbuf_pool_create(
 		"test", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-	if (!bench.mbufs || port_start() < 0 || pool_make() < 0)
+	if (!bench.mbufs || eal_bench_port_start(64, bench.mbufs) < 0 || pool_make() < 0)
 		return -1;
 	return rx_core_make();
 }
@@ -383,10 +343,7 @@ teardown(void **state)
 	weir_pool_destroy(bench.app.pool);
 	weir_rules_destroy(bench.rules);
 	free(bench.rx_core);
-	rte_eth_dev_stop(0);
-	rte_eth_dev_close(0);
-	rte_mempool_free(bench.mbufs);
-	return rte_eal_cleanup();
+	return eal_bench_stop(bench.mbufs);
 }
 
 int
