@@ -3,6 +3,13 @@
 
 #include "test.h"
 
+void
+pick_ids_fill(weir_worker_id *ids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ids[i] = (weir_worker_id)i;
+}
+
 static void
 pick_set_snapshot(struct pick *pick, const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
 {
@@ -93,8 +100,7 @@ pick_create(const char *name, uint32_t n)
 {
 	weir_worker_id ids[WEIR_WORKERS_MAX];
 
-	for (uint32_t i = 0; i < n; i++)
-		ids[i] = (weir_worker_id)i;
+	pick_ids_fill(ids, n);
 	return pick_create_for(name, ids, n);
 }
 

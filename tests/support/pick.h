@@ -22,6 +22,9 @@ struct pick {
 	weir_claim claims[WEIR_CLASSES_MAX * WEIR_WORKERS_MAX]; /* for pick_share */
 };
 
+/* The ids 0 .. n - 1. */
+void pick_ids_fill(weir_worker_id *ids, uint32_t n);
+
 /* Prepares `name` for workers 0 .. n - 1: depths 0, ample room, index 0, stride 1. */
 struct pick *pick_create(const char *name, uint32_t n);
 

@@ -133,6 +133,24 @@ rig_fallback(const struct weir_strategy *strategy)
 	return strategy->flags & WEIR_STRATEGY_FINDS_NONE ? "round-robin" : NULL;
 }
 
+struct weir_config
+rig_drop_head_config(const char *strategy, uint32_t n_workers, uint32_t lane_size)
+{
+	struct weir_config config = rig_config(strategy, n_workers);
+
+	config.overflow = "drop-head";
+	config.lane_size = lane_size;
+	return config;
+}
+
+struct rig *
+rig_drop_head(const char *strategy, uint32_t n_workers, uint32_t lane_size)
+{
+	const struct weir_config config = rig_drop_head_config(strategy, n_workers, lane_size);
+
+	return rig_create(&config, 4096);
+}
+
 void
 rig_settle_policies(struct weir_config *config, struct weir_class *classes)
 {

@@ -105,6 +105,11 @@ const char *rig_fallback(const struct weir_strategy *strategy);
  */
 void rig_settle_policies(struct weir_config *config, struct weir_class *classes);
 
+/* The same for drop-head, with lanes of that size. */
+struct weir_config rig_drop_head_config(
+	const char *strategy, uint32_t n_workers, uint32_t lane_size);
+struct rig *rig_drop_head(const char *strategy, uint32_t n_workers, uint32_t lane_size);
+
 /* Creates pool, dispatchers and workers; each dispatcher can make up to `max_packets`. */
 struct rig *rig_create(const struct weir_config *config, uint32_t max_packets);
 
@@ -194,6 +199,8 @@ struct weir_dispatcher_counters rig_counters(const struct rig *rig, uint32_t dis
 struct weir_worker_counters rig_worker_counters(
 	const struct rig *rig, uint32_t dispatcher, weir_worker_id id);
 struct weir_ledger rig_ledger(const struct rig *rig);
+/* What that says of one reason. */
+uint64_t rig_dropped(const struct rig *rig, enum weir_reason reason);
 
 /*
  * Checks the ledger, the counters, (for strategies that read it) the mirror and (with order flow)

@@ -35,6 +35,12 @@ rig_ledger(const struct rig *rig)
 	return ledger;
 }
 
+uint64_t
+rig_dropped(const struct rig *rig, enum weir_reason reason)
+{
+	return rig_ledger(rig).dropped[reason];
+}
+
 /* A look at every bucket in use costs more than the calls that it checks. */
 #define PIN_CHECKS_PER_FULL 16
 

@@ -38,12 +38,6 @@ loaded_rig(enum weir_admission admission)
 	return rig;
 }
 
-static uint64_t
-dropped(const struct rig *rig, enum weir_reason reason)
-{
-	return rig_ledger(rig).dropped[reason];
-}
-
 static void
 serial_queues_behind_its_class(void **state)
 {
@@ -65,13 +59,13 @@ discard_later_drops_the_new_one(void **state)
 	(void)state;
 	assert_routes(rig, 0);
 	assert_int_equal(rig_depth(rig, 0), 1 + 3);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 1);
 	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_BUSY_DISCARD], 1);
 	order_bring_home(rig, 0, 4);
 	assert_int_equal(rig_ledger(rig).completed, 4);
 	/* Idle again: the next one is let in. */
 	assert_routes(rig, 0);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 1);
 	rig_destroy(rig);
 }
 
@@ -88,7 +82,7 @@ cover_early_ends_what_is_queued_and_not_what_is_in_process(void **state)
 	assert_int_equal(rig_take(rig, 0, 8), 1);
 	rig_harvest(rig);
 	assert_int_equal(rig_ledger(rig).completed, 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_COVERED), 3);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_COVERED), 3);
 	rig_complete(rig, 0, 1, weir_verdict_consumed());
 	rig_harvest(rig);
 	assert_int_equal(rig_ledger(rig).completed, 2);
@@ -164,7 +158,7 @@ packets_of_other_classes_are_left_alone(void **state)
 	assert_int_equal(rig_take(rig, 0, 8), 2);
 	rig_complete(rig, 0, 2, weir_verdict_consumed());
 	rig_drain(rig);
-	assert_int_equal(dropped(rig, WEIR_REASON_COVERED), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_COVERED), 2);
 	for (size_t i = 0, k = 0; i < ARRAY_LENGTH(classes); i++) {
 		const struct rig_packet *packet = rig->dispatcher[0].ended[i];
 
@@ -185,7 +179,7 @@ newest_of_a_burst_covers_the_others_of_it(void **state)
 	assert_int_equal(rig_dispatch(rig, 32), 32);
 	assert_int_equal(rig_work(rig, 0, 64), 1);
 	rig_harvest(rig);
-	assert_int_equal(dropped(rig, WEIR_REASON_COVERED), 31);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_COVERED), 31);
 	assert_int_equal(rig->dispatcher[0].ended[31]->verdict.kind, WEIR_VERDICT_CONSUMED);
 	rig_destroy(rig);
 }
@@ -197,7 +191,7 @@ oldest_of_a_burst_is_let_in_and_the_others_are_discarded(void **state)
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 32), 32);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 31);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 31);
 	assert_int_equal(rig_depth(rig, 0), 1);
 	rig_check_pins(rig);
 	rig_destroy(rig);
@@ -215,7 +209,7 @@ covers_hold_where_the_numbers_of_a_lane_wrap(void **state)
 		assert_int_equal(rig_work(rig, 0, 64), 1);
 	}
 	rig_harvest(rig);
-	assert_int_equal(dropped(rig, WEIR_REASON_COVERED), 40 * 31);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_COVERED), 40 * 31);
 	rig_destroy(rig);
 }
 
@@ -377,7 +371,7 @@ claim_for_a_packet_that_was_not_lent_is_given_back(void **state)
 	assert_int_equal(rig_dispatch_from(rig, 0, 1), 1);
 	rig->class_id = 5;
 	assert_int_equal(rig_dispatch_from(rig, 0, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 1);
 	assert_int_equal(atomic_load(&pool_claims(rig->pool)[weir_class_slot(5, 0)]), 0);
 	assert_int_equal(claim_of(rig, 0), 1);
 	rig_destroy(rig);

@@ -5,12 +5,6 @@
 #include "dispatcher.h"
 #include "order_rig.h"
 
-static uint64_t
-dropped(const struct rig *rig, enum weir_reason reason)
-{
-	return rig_ledger(rig).dropped[reason];
-}
-
 static uint32_t
 claim_of(const struct rig *rig, uint32_t class_id, weir_worker_id id)
 {
@@ -35,7 +29,7 @@ x9_with_all_busy_and_no_fallback_packets_end_as_all_busy(void **state)
 
 	(void)state;
 	assert_routes(rig, 0, 1, 2, WEIR_WORKER_NONE, WEIR_WORKER_NONE);
-	assert_int_equal(dropped(rig, WEIR_REASON_ALL_BUSY), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_ALL_BUSY), 2);
 	/* Of another class nobody has anything. */
 	rig->class_id = 3;
 	assert_routes(rig, 0);
@@ -44,7 +38,7 @@ x9_with_all_busy_and_no_fallback_packets_end_as_all_busy(void **state)
 	assert_routes(rig, 1, WEIR_WORKER_NONE);
 	rig_drain(rig);
 	assert_int_equal(rig_ledger(rig).completed, 5);
-	assert_int_equal(rig_ledger(rig).received, 5 + dropped(rig, WEIR_REASON_ALL_BUSY));
+	assert_int_equal(rig_ledger(rig).received, 5 + rig_dropped(rig, WEIR_REASON_ALL_BUSY));
 	rig_destroy(rig);
 }
 
@@ -56,7 +50,7 @@ x9_with_all_busy_the_fallback_deals(void **state)
 	(void)state;
 	assert_routes(rig, 0, 1, 2, 0, 1);
 	assert_routes(rig, 2, 0, 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_ALL_BUSY), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_ALL_BUSY), 0);
 	/* Worker 1 has nothing left, and is first; then the rotation goes on. */
 	order_bring_home(rig, 1, 3);
 	assert_routes(rig, 1, 2);
@@ -84,8 +78,8 @@ x8_failover_with_nobody_routable_has_no_route(void **state)
 	assert_routes(rig, 1);
 	assert_int_equal(weir_pool_set_state(rig->pool, 1, WEIR_WORKER_DRAINING), 0);
 	assert_routes(rig, WEIR_WORKER_NONE, WEIR_WORKER_NONE);
-	assert_int_equal(dropped(rig, WEIR_REASON_NO_ROUTE), 2);
-	assert_int_equal(dropped(rig, WEIR_REASON_DEAD_WORKER), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_NO_ROUTE), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_DEAD_WORKER), 0);
 	rig_destroy(rig);
 }
 
@@ -98,13 +92,13 @@ xb12_a_worker_is_claimed_until_its_last_packet_is_home(void **state)
 	(void)state;
 	assert_int_equal(rig_dispatch_from(rig, 0, 1), 1);
 	assert_int_equal(rig_dispatch_from(rig, 1, 2), 2);
-	assert_int_equal(dropped(rig, WEIR_REASON_ALL_BUSY), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_ALL_BUSY), 1);
 	assert_int_equal(claim_of(rig, 0, 0), 1);
 	assert_int_equal(claim_of(rig, 0, 1), 2);
 	/* Done, and yet not home: for the other one it is claimed. */
 	rig_work(rig, 0, 1);
 	assert_int_equal(rig_dispatch_from(rig, 1, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_ALL_BUSY), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_ALL_BUSY), 2);
 	rig_harvest(rig);
 	assert_int_equal(claim_of(rig, 0, 0), 0);
 	assert_int_equal(rig_dispatch_from(rig, 1, 1), 1);
@@ -124,10 +118,10 @@ xb12_claims_of_picks_that_come_to_nothing_are_given_back(void **state)
 	/* A lane of its own has room: it was lent. */
 	assert_int_equal(claim_of(rig, 5, 0), 2);
 	assert_int_equal(rig_dispatch_from(rig, 0, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_ALL_BUSY), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_ALL_BUSY), 1);
 	rig->class_id = 6;
 	assert_int_equal(rig_dispatch_from(rig, 0, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 1);
 	assert_int_equal(claim_of(rig, 6, 0), 0);
 	rig_destroy(rig);
 }
@@ -213,8 +207,8 @@ xb12_claims_are_exact_under_random_traffic(void **state)
 			rig_harvest(rig);
 		claims_check(rig, 4);
 	}
-	assert_true(dropped(rig, WEIR_REASON_ALL_BUSY) > 0);
-	assert_true(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW) > 0);
+	assert_true(rig_dropped(rig, WEIR_REASON_ALL_BUSY) > 0);
+	assert_true(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW) > 0);
 	rig_destroy(rig);
 }
 

@@ -21,12 +21,6 @@ dispatch_class(struct rig *rig, uint8_t class_id, uint32_t n)
 	return rig_dispatch(rig, n);
 }
 
-static uint64_t
-dropped(const struct rig *rig, enum weir_reason reason)
-{
-	return rig_ledger(rig).dropped[reason];
-}
-
 static void
 dropped_and_diverted_packets_move_no_index_and_need_no_worker(void **state)
 {
@@ -43,8 +37,8 @@ dropped_and_diverted_packets_move_no_index_and_need_no_worker(void **state)
 		assert_int_equal(weir_pool_remove(rig->pool, id), 0);
 	assert_int_equal(dispatch_class(rig, 1, 1), 1);
 	assert_int_equal(dispatch_class(rig, 2, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_RULE_DROP), 5);
-	assert_int_equal(dropped(rig, WEIR_REASON_NO_ROUTE), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RULE_DROP), 5);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_NO_ROUTE), 0);
 	/* The rig checks port and length of each. */
 	assert_int_equal(rig_counters(rig, 0).returned_tx, 4);
 	assert_int_equal(rig_counters(rig, 0).routed, 2);
@@ -65,14 +59,14 @@ a_refusal_leaves_what_stands_behind_it_with_the_caller_whatever_its_class(void *
 	assert_int_equal(rig_dispatch(rig, 2), 1);
 	rig_hold(rig, 0);
 	assert_int_equal(dispatch_class(rig, 1, 2), 0);
-	assert_int_equal(dropped(rig, WEIR_REASON_RULE_DROP), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RULE_DROP), 0);
 	/* In the hold they wait behind what was refused before them. */
 	rig_hold(rig, 0);
 	rig_harvest(rig);
 	assert_int_equal(weir_held(rig->dispatcher[0].dispatcher), 3);
 	rig_work(rig, 0, 1);
 	rig_harvest(rig);
-	assert_int_equal(dropped(rig, WEIR_REASON_RULE_DROP), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RULE_DROP), 2);
 	rig_destroy(rig);
 }
 
@@ -126,7 +120,7 @@ n18_policer_lets_through_what_its_bucket_has(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(ticks); i++) {
 		weir_time_set(d, ticks[i] * 1000000);
 		assert_int_equal(dispatch_class(rig, 1, 2), 2);
-		assert_int_equal(dropped(rig, WEIR_REASON_RATE_LIMITED), i + 1);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_RATE_LIMITED), i + 1);
 	}
 	assert_int_equal(rig_counters(rig, 0).lent, 3);
 	rig_destroy(rig);
@@ -141,9 +135,9 @@ n18_policer_starts_full_with_10_ms_and_fills_nothing_before_it_is_told_the_time(
 	(void)state;
 	assert_int_equal(dispatch_class(rig, 1, 32), 32);
 	assert_int_equal(dispatch_class(rig, 1, 32), 32);
-	assert_int_equal(dropped(rig, WEIR_REASON_RATE_LIMITED), 54);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RATE_LIMITED), 54);
 	assert_int_equal(dispatch_class(rig, 2, 2), 2);
-	assert_int_equal(dropped(rig, WEIR_REASON_RATE_LIMITED), 55);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RATE_LIMITED), 55);
 	rig_destroy(rig);
 }
 
@@ -180,9 +174,9 @@ tokens_of_refused_packets_return_and_what_is_held_is_policed_once(void **state)
 	assert_int_equal(weir_held(rig->dispatcher[0].dispatcher), 3);
 	rig_drain(rig);
 	assert_int_equal(rig_counters(rig, 0).lent, 5);
-	assert_int_equal(dropped(rig, WEIR_REASON_RATE_LIMITED), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RATE_LIMITED), 0);
 	assert_int_equal(dispatch_class(rig, 1, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_RATE_LIMITED), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RATE_LIMITED), 1);
 	rig_destroy(rig);
 }
 
@@ -201,7 +195,7 @@ what_is_given_to_the_hold_past_the_policer_is_policed_there(void **state)
 	rig_hold(rig, 0);
 	assert_int_equal(dispatch_class(rig, 1, 5), 0);
 	rig_hold(rig, 0);
-	assert_int_equal(dropped(rig, WEIR_REASON_RATE_LIMITED), 3);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RATE_LIMITED), 3);
 	assert_int_equal(weir_held(rig->dispatcher[0].dispatcher), 3);
 	rig_destroy(rig);
 }
@@ -220,7 +214,7 @@ each_class_has_its_overflow_policy(void **state)
 	rig = class_rig(config, classes, 1);
 	d = rig->dispatcher[0].dispatcher;
 	assert_int_equal(dispatch_class(rig, 1, 3), 3);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 2);
 	assert_int_equal(dispatch_class(rig, 0, 2), 0);
 	assert_true(weir_accepts(d));
 	rig_hold(rig, 0);

@@ -30,12 +30,6 @@ waits_config(uint32_t n_workers, uint32_t lane_size, uint32_t budget_pkts)
 	return config;
 }
 
-static uint64_t
-dropped(const struct rig *rig, enum weir_reason reason)
-{
-	return rig_ledger(rig).dropped[reason];
-}
-
 static uint32_t
 class_depth(const struct rig *rig, weir_worker_id id)
 {
@@ -105,7 +99,7 @@ x13_class_with_a_strategy_is_retried(void **state)
 
 	(void)state;
 	assert_routes(rig, 0, 1, 0);
-	assert_int_equal(dropped(rig, WEIR_REASON_RETRY_EXHAUSTED), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_RETRY_EXHAUSTED), 1);
 	assert_int_equal(rig_counters(rig, 0).retries, 2);
 	assert_int_equal(rig_depth(rig, 2), 0);
 	rig_destroy(rig);
@@ -120,10 +114,10 @@ x12_class_with_a_strategy_discards_later_ones(void **state)
 
 	(void)state;
 	assert_routes(rig, 0, 1, 0, 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 2);
 	order_bring_home(rig, 1, 1);
 	assert_routes(rig, 0, 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 3);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 3);
 	rig_destroy(rig);
 }
 
@@ -138,12 +132,12 @@ x12_each_worker_admits_its_copy_by_itself(void **state)
 	assert_int_equal(rig_dispatch(rig, 1), 1);
 	order_bring_home(rig, 1, 1);
 	assert_int_equal(rig_dispatch(rig, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 2);
 	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_BUSY_DISCARD], 1);
 	assert_int_equal(rig_worker_counters(rig, 0, 2).dropped[WEIR_REASON_BUSY_DISCARD], 1);
 	/* Nobody lets it in: the packet itself ends. */
 	assert_int_equal(rig_dispatch(rig, 1), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 5);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 5);
 	for (weir_worker_id id = 0; id < 3; id++)
 		assert_int_equal(class_depth(rig, id), 1);
 	rig_drain(rig);
@@ -165,7 +159,7 @@ x12_a_newer_copy_covers_those_queued_at_its_worker(void **state)
 	assert_int_equal(rig_dispatch(rig, 2), 2);
 	rig_drain(rig);
 	/* Worker 0: the second of three; worker 1: the first two. */
-	assert_int_equal(dropped(rig, WEIR_REASON_COVERED), 3);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_COVERED), 3);
 	rig_destroy(rig);
 }
 
@@ -187,7 +181,7 @@ x12_a_held_copy_is_admitted_when_it_goes(void **state)
 	assert_int_equal(weir_held(rig->dispatcher[0].dispatcher), 4);
 	order_bring_home(rig, 0, 1);
 	assert_int_equal(class_depth(rig, 0), 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 1);
 	assert_int_equal(weir_held(rig->dispatcher[0].dispatcher), 2);
 	rig_destroy(rig);
 }
@@ -231,7 +225,7 @@ copies_that_wait_for_their_workers_have_a_deadline(void **state)
 	assert_false(weir_accepts(rig->dispatcher[0].dispatcher));
 	rig_time(rig, 110);
 	rig_harvest(rig);
-	assert_int_equal(dropped(rig, WEIR_REASON_HOLD_TIMEOUT), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_HOLD_TIMEOUT), 2);
 	assert_true(weir_accepts(rig->dispatcher[0].dispatcher));
 	rig_destroy(rig);
 }
@@ -268,7 +262,7 @@ budget_retry_and_admission_work_together(void **state)
 	(void)state;
 	/* The budget sends each to the next; what finds none left waits, and is not discarded. */
 	assert_routes(rig, 0, 1, 2, HELD);
-	assert_int_equal(dropped(rig, WEIR_REASON_BUSY_DISCARD), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_BUSY_DISCARD), 0);
 	order_bring_home(rig, 2, 1);
 	assert_int_equal(order_held(rig), 0);
 	assert_int_equal(rig_depth(rig, 2), 1);

@@ -9,30 +9,6 @@
 #include "dispatcher.h"
 #include "rig.h"
 
-static struct weir_config
-drop_head_config(const char *strategy, uint32_t n_workers, uint32_t lane_size)
-{
-	struct weir_config config = rig_config(strategy, n_workers);
-
-	config.overflow = "drop-head";
-	config.lane_size = lane_size;
-	return config;
-}
-
-static struct rig *
-drop_head_rig(const char *strategy, uint32_t n_workers, uint32_t lane_size)
-{
-	const struct weir_config config = drop_head_config(strategy, n_workers, lane_size);
-
-	return rig_create(&config, 4096);
-}
-
-static uint64_t
-dropped(const struct rig *rig, enum weir_reason reason)
-{
-	return rig_ledger(rig).dropped[reason];
-}
-
 /* The worker takes everything: these ids, in order. */
 static void
 assert_taken(struct rig *rig, weir_worker_id id, const uint32_t *ids, uint32_t n)
@@ -69,14 +45,14 @@ assert_ended(const struct rig *rig, uint32_t from, const uint32_t *ids, uint32_t
 static void
 m4_capacity_3_of_five_in_one_burst_the_last_three_stay(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 3);
+	struct rig *rig = rig_drop_head("first", 1, 3);
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 5), 5);
 	assert_evicted(rig, 0, 0, 1);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 2);
 	assert_int_equal(rig_worker_counters(rig, 0, 0).dropped[WEIR_REASON_OVERFLOW_DROP_HEAD], 2);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
 	assert_takes(rig, 0, 2, 3, 4);
 	rig_destroy(rig);
 }
@@ -84,7 +60,7 @@ m4_capacity_3_of_five_in_one_burst_the_last_three_stay(void **state)
 static void
 m4_capacity_3_of_five_one_by_one_the_last_three_stay(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 3);
+	struct rig *rig = rig_drop_head("first", 1, 3);
 
 	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
@@ -111,7 +87,7 @@ m4_a_burst_longer_than_the_lane_leaves_its_newest(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(capacities); i++) {
 		for (size_t c = 0; c < ARRAY_LENGTH(chunks); c++) {
-			struct weir_config config = drop_head_config("first", 1, capacities[i]);
+			struct weir_config config = rig_drop_head_config("first", 1, capacities[i]);
 			struct rig *rig;
 
 			config.burst = 200;
@@ -119,7 +95,7 @@ m4_a_burst_longer_than_the_lane_leaves_its_newest(void **state)
 			rig = rig_create(&config, 1024);
 			for (uint32_t n = 200; n <= 600; n += 200) {
 				assert_int_equal(rig_dispatch(rig, 200), 200);
-				assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD),
+				assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD),
 					n - capacities[i]);
 			}
 			assert_int_equal(rig_take(rig, 0, WEIR_BURST_MAX), capacities[i]);
@@ -134,11 +110,11 @@ m4_a_burst_longer_than_the_lane_leaves_its_newest(void **state)
 static void
 m7_full_lane_of_a_paused_worker_keeps_its_bound_and_the_newest(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 3);
+	struct rig *rig = rig_drop_head("first", 1, 3);
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 3), 3);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
 	/* The worker does not run. */
 	assert_int_equal(rig_dispatch(rig, 3), 3);
 	assert_int_equal(rig_depth(rig, 0), 3);
@@ -151,14 +127,14 @@ m7_full_lane_of_a_paused_worker_keeps_its_bound_and_the_newest(void **state)
 static void
 m7_worker_that_stalls_with_packets_in_hand_keeps_them(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 3);
+	struct rig *rig = rig_drop_head("first", 1, 3);
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 3), 3);
 	assert_takes(rig, 0, 0, 1, 2);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(rig_dispatch(rig, 32), 32);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 3200 - 3);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 3200 - 3);
 	assert_int_equal(rig_depth(rig, 0), 6);
 	assert_int_equal(rig_ledger(rig).in_lanes, 6);
 	/* Its packets come home as ever, in order, before those that it takes next. */
@@ -176,7 +152,7 @@ a10_full_pool_spreads_its_evictions_evenly(void **state)
 
 	(void)state;
 	for (size_t s = 0; s < ARRAY_LENGTH(strategies); s++) {
-		struct rig *rig = drop_head_rig(strategies[s], 4, 8);
+		struct rig *rig = rig_drop_head(strategies[s], 4, 8);
 
 		assert_int_equal(rig_dispatch(rig, 32), 32);
 		for (uint32_t i = 0; i < 400 / 20; i++)
@@ -187,7 +163,7 @@ a10_full_pool_spreads_its_evictions_evenly(void **state)
 						 .dropped[WEIR_REASON_OVERFLOW_DROP_HEAD],
 				100);
 		}
-		assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
 		rig_destroy(rig);
 	}
 }
@@ -205,7 +181,7 @@ worker_0_takes_two(struct rig *rig)
 static void
 m4_nothing_is_counted_when_the_worker_took_what_would_have_been_evicted(void **state)
 {
-	struct rig *rig = drop_head_rig("round-robin", 2, 3);
+	struct rig *rig = rig_drop_head("round-robin", 2, 3);
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 6), 6);
@@ -215,8 +191,8 @@ m4_nothing_is_counted_when_the_worker_took_what_would_have_been_evicted(void **s
 	assert_int_equal(rig_dispatch(rig, 1), 1);
 	assert_null(rig->on_finish);
 	assert_int_equal(rig_last(rig, 1)->charged, 0);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
 	assert_int_equal(rig_depth(rig, 0), 4);
 	rig_destroy(rig);
 }
@@ -240,9 +216,9 @@ a_class_that_evicts_makes_claim_lanes_and_changes_no_other_policy(void **state)
 		rig = rig_create(&config, 64);
 		assert_non_null(rig->dispatcher[0].dispatcher->claim);
 		rig_dispatch(rig, 5);
-		assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), p == 0 ? 2 : 0);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), p == 0 ? 2 : 0);
 		assert_int_equal(rig_counters(rig, 0).rejected, p == 0 ? 0 : 2);
-		assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
 		assert_takes(rig, 0, 0, 1, 2);
 		rig_destroy(rig);
 	}
@@ -269,7 +245,7 @@ pools_in_which_nothing_evicts_have_plain_lanes(void **state)
 static void
 nothing_to_evict_drops_the_arrival(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 3);
+	struct rig *rig = rig_drop_head("first", 1, 3);
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 3), 3);
@@ -278,8 +254,8 @@ nothing_to_evict_drops_the_arrival(void **state)
 		3);
 	/* Still routable, its lane is closed and empty. */
 	assert_int_equal(rig_dispatch(rig, 2), 2);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 2);
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 2);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 0);
 	rig_destroy(rig);
 }
 
@@ -290,7 +266,7 @@ depth_counts_queued_and_in_process_and_evictions_leave_it(void **state)
 
 	(void)state;
 	for (size_t m = 0; m < ARRAY_LENGTH(modes); m++) {
-		struct weir_config config = drop_head_config("first", 1, 4);
+		struct weir_config config = rig_drop_head_config("first", 1, 4);
 		struct rig *rig;
 
 		config.depth_mode = modes[m];
@@ -339,7 +315,7 @@ m7_random_walk_takes_what_the_model_takes(void **state)
 	(void)state;
 	for (uint32_t round = 0; round < 60; round++) {
 		struct model model = { .capacity = test_random_between(&random, 1, 40) };
-		struct weir_config config = drop_head_config("first", 1, model.capacity);
+		struct weir_config config = rig_drop_head_config("first", 1, model.capacity);
 		uint32_t id = 0;
 		struct rig *rig;
 
@@ -368,8 +344,8 @@ m7_random_walk_takes_what_the_model_takes(void **state)
 					*(uint64_t *)(void *)w->taken[i].data, model.ids[i]);
 			model_pop(&model, n);
 		}
-		assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), model.evicted);
-		assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), model.evicted);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW), 0);
 		assert_true(model.evicted > 0);
 		rig_destroy(rig);
 	}

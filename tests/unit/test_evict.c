@@ -8,35 +8,11 @@
 #include "dispatcher.h"
 #include "order_rig.h"
 
-static struct weir_config
-drop_head_config(const char *strategy, uint32_t n_workers, uint32_t lane_size)
-{
-	struct weir_config config = rig_config(strategy, n_workers);
-
-	config.overflow = "drop-head";
-	config.lane_size = lane_size;
-	return config;
-}
-
-static struct rig *
-drop_head_rig(const char *strategy, uint32_t n_workers, uint32_t lane_size)
-{
-	const struct weir_config config = drop_head_config(strategy, n_workers, lane_size);
-
-	return rig_create(&config, 4096);
-}
-
-static uint64_t
-dropped(const struct rig *rig, enum weir_reason reason)
-{
-	return rig_ledger(rig).dropped[reason];
-}
-
 /* E7: what one dispatcher evicted is no backlog that another one sees for ever. */
 static void
 evicted_packets_are_no_backlog_to_other_dispatchers(void **state)
 {
-	struct weir_config config = drop_head_config("first", 1, 4);
+	struct weir_config config = rig_drop_head_config("first", 1, 4);
 	struct rig *rig;
 
 	(void)state;
@@ -60,7 +36,7 @@ evicted_packets_are_no_backlog_to_other_dispatchers(void **state)
 static void
 each_dispatcher_evicts_its_own_packets_only(void **state)
 {
-	struct weir_config config = drop_head_config("first", 1, 3);
+	struct weir_config config = rig_drop_head_config("first", 1, 3);
 	struct rig *rig;
 
 	(void)state;
@@ -90,14 +66,14 @@ bucket_is_out_until_its_last_packet_is_home_or_evicted(void **state)
 	assert_goes(rig, { 1, 0 }, { 2, 1 });
 	assert_goes(rig, { 1, 0 }, { 1, 0 });
 	/* The first of bucket 1 is gone, two are queued. */
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 1);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 1);
 	assert_true(order_is_out(rig, 1));
 	weir_message_index_set(rig->dispatcher[0].dispatcher, 0);
 	assert_goes(rig, { 3, 0 });
 	assert_true(order_is_out(rig, 1));
 	weir_message_index_set(rig->dispatcher[0].dispatcher, 0);
 	assert_goes(rig, { 4, 0 });
-	assert_int_equal(dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 3);
+	assert_int_equal(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD), 3);
 	assert_false(order_is_out(rig, 1));
 	assert_true(order_is_out(rig, 3));
 	/* It moves: index 1 is worker 1's. */
@@ -155,7 +131,7 @@ held_packet_goes_on_when_the_last_one_out_of_its_bucket_is_evicted(void **state)
 	assert_goes(rig, { bucket, HELD });
 	assert_int_equal(order_held(rig), 1);
 	/* A bucket of worker 0's takes the place of the first. */
-	for (uint16_t b = 0; dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD) == 0; b++) {
+	for (uint16_t b = 0; rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_HEAD) == 0; b++) {
 		if (b != bucket)
 			dispatch_buckets(rig, b);
 	}
@@ -211,7 +187,7 @@ hostile_worker_cannot_break_the_books(void **state)
 	(void)state;
 	for (uint32_t round = 0; round < 200; round++) {
 		struct weir_config config =
-			drop_head_config("round-robin", 2, test_random_between(&random, 1, 20));
+			rig_drop_head_config("round-robin", 2, test_random_between(&random, 1, 20));
 		struct rig *rig;
 
 		config.order = (enum weir_order)(round & 1);
@@ -232,7 +208,7 @@ hostile_worker_cannot_break_the_books(void **state)
 static void
 worker_that_claims_without_end_is_given_nothing_more(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 4);
+	struct rig *rig = rig_drop_head("first", 1, 4);
 	struct claim_head *head = pool_claim_head(rig->pool, 0, 0);
 	const struct claim_lane *claim = &rig->dispatcher[0].dispatcher->claim[0];
 
@@ -242,7 +218,7 @@ worker_that_claims_without_end_is_given_nothing_more(void **state)
 		atomic_store(&head->seq, (uint64_t)rig->dispatcher[0].dispatcher->lane[0].tail);
 	}
 	assert_int_equal(claim_in_process(claim), claim->n_taken_slots);
-	assert_true(dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW) > 0);
+	assert_true(rig_dropped(rig, WEIR_REASON_OVERFLOW_DROP_NEW) > 0);
 	assert_int_equal(order_kill(rig, 0), claim->n_taken_slots);
 	rig_destroy(rig);
 }
@@ -250,7 +226,7 @@ worker_that_claims_without_end_is_given_nothing_more(void **state)
 static void
 reclaim_brings_back_what_was_taken_and_what_is_queued(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 4);
+	struct rig *rig = rig_drop_head("first", 1, 4);
 	const struct rig_dispatcher *d = &rig->dispatcher[0];
 
 	(void)state;
@@ -276,7 +252,7 @@ reclaim_brings_back_what_was_taken_and_what_is_queued(void **state)
 static void
 written_off_packets_never_come_back_and_the_worker_gets_no_more(void **state)
 {
-	struct rig *rig = drop_head_rig("first", 1, 4);
+	struct rig *rig = rig_drop_head("first", 1, 4);
 
 	(void)state;
 	assert_int_equal(rig_dispatch(rig, 4), 4);

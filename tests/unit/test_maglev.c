@@ -35,13 +35,6 @@ owners_make(const weir_worker_id *ids, const uint16_t *weights, uint32_t n)
 	return owners;
 }
 
-static void
-ids_fill(weir_worker_id *ids, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		ids[i] = (weir_worker_id)i;
-}
-
 /*
  * The paper's algorithm, entry by entry as it is printed there, with workers in the order of ids:
  * permutations written out, and an array of places in them.
@@ -79,7 +72,7 @@ the_table_of_five_is_what_the_papers_algorithm_makes(void **state)
 
 	(void)state;
 	assert_non_null(entry);
-	ids_fill(ids, 5);
+	pick_ids_fill(ids, 5);
 	owners = owners_make(ids, NULL, 5);
 	paper_fill(entry, offset, skip, 5, 65537);
 	for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++)
@@ -99,7 +92,7 @@ shares_differ_by_at_most_the_turn_and_the_entry_that_is_left(void **state)
 		weir_worker_id ids[WEIR_WORKERS_MAX];
 		struct owners *owners;
 
-		ids_fill(ids, n);
+		pick_ids_fill(ids, n);
 		owners = owners_make(ids, NULL, n);
 		/* 65,537 entries by turns, of which the last is no bucket's. */
 		for (uint32_t i = 0; i < n; i++)
@@ -116,7 +109,7 @@ shares_are_as_the_weights(void **state)
 	struct owners *owners;
 
 	(void)state;
-	ids_fill(ids, 6);
+	pick_ids_fill(ids, 6);
 	owners = owners_make(ids, weights, 6);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_in_range(owners->load[i], 65537 * weights[i] / 160 - 2,
@@ -132,7 +125,7 @@ a_worker_of_weight_one_among_the_heaviest_has_its_two_or_three_buckets(void **st
 	struct owners *owners;
 
 	(void)state;
-	ids_fill(ids, WEIR_WORKERS_MAX);
+	pick_ids_fill(ids, WEIR_WORKERS_MAX);
 	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
 		weights[i] = i == 77 ? 1 : WEIR_WEIGHT_MAX;
 	owners = owners_make(ids, weights, WEIR_WORKERS_MAX);
@@ -149,7 +142,7 @@ equal_weights_are_no_weights(void **state)
 	struct owners *plain;
 
 	(void)state;
-	ids_fill(ids, 5);
+	pick_ids_fill(ids, 5);
 	weighted = owners_make(ids, weights, 5);
 	plain = owners_make(ids, NULL, 5);
 	assert_memory_equal(weighted, plain, sizeof(*plain));
@@ -182,7 +175,7 @@ moved_beyond(uint32_t n, uint32_t gone)
 	struct owners *after;
 	uint32_t moved = 0;
 
-	ids_fill(ids, n);
+	pick_ids_fill(ids, n);
 	before = owners_make(ids, NULL, n);
 	ids[gone] = ids[n - 1];
 	after = owners_make(ids, NULL, n - 1);

@@ -36,13 +36,6 @@ owner_of(uint32_t key, const weir_worker_id *ids, uint32_t n)
 }
 
 static void
-ids_fill(weir_worker_id *ids, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		ids[i] = (weir_worker_id)i;
-}
-
-static void
 c5_fnv1a_golden_values_are_bit_exact(void **state)
 {
 	(void)state;
@@ -92,7 +85,7 @@ assert_spread(uint32_t n, uint32_t least, uint32_t greatest)
 	uint32_t min = UINT32_MAX;
 	uint32_t max = 0;
 
-	ids_fill(ids, n);
+	pick_ids_fill(ids, n);
 	for (uint32_t key = 0; key < 40000; key++)
 		load[owner_of(key, ids, n)]++;
 	for (uint32_t i = 0; i < n; i++) {
@@ -119,7 +112,7 @@ c5_removing_the_last_of_eight_moves_exactly_its_2535_of_20000_keys(void **state)
 	uint32_t moved = 0;
 
 	(void)state;
-	ids_fill(ids, 8);
+	pick_ids_fill(ids, 8);
 	for (uint32_t key = 0; key < 20000; key++) {
 		const weir_worker_id before = owner_of(key, ids, 8);
 		const weir_worker_id after = owner_of(key, ids, 7);
@@ -152,7 +145,7 @@ c5_table_equals_the_direct_computation_for_all_buckets(void **state)
 	weir_worker_id ids[16];
 
 	(void)state;
-	ids_fill(ids, 16);
+	pick_ids_fill(ids, 16);
 	assert_table(ids, 1);
 	assert_table(ids, 3);
 	assert_table(ids, 16);
@@ -194,7 +187,7 @@ c5_the_same_key_five_times_goes_to_one_worker(void **state)
 	weir_worker_id ids[7];
 
 	(void)state;
-	ids_fill(ids, 7);
+	pick_ids_fill(ids, 7);
 	for (int bucket = 0; bucket < 64; bucket++) {
 		const weir_worker_id owner = owner_of((uint32_t)bucket, ids, 7);
 
@@ -381,7 +374,7 @@ c5_equal_weights_of_any_size_leave_the_table_bit_exact(void **state)
 	weir_worker_id *owners;
 
 	(void)state;
-	ids_fill(ids, 8);
+	pick_ids_fill(ids, 8);
 	owners = weighted_owners(ids, weights, 8);
 	for (uint32_t key = 0; key < WEIR_BUCKETS; key++)
 		assert_int_equal(owners[key], owner_of(key, ids, 8));

@@ -47,13 +47,6 @@ owners_fill(weir_worker_id *owners, const weir_worker_id *ids, uint32_t n)
 }
 
 static void
-ids_fill(weir_worker_id *ids, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		ids[i] = (weir_worker_id)i;
-}
-
-static void
 ids_shuffle(weir_worker_id *ids, uint32_t n, struct test_random *random)
 {
 	for (uint32_t i = n - 1; i > 0; i--) {
@@ -211,7 +204,7 @@ x5_a_bucket_has_the_owner_that_the_source_gives_the_job_of_its_number(void **sta
 	weir_worker_id ids[16];
 
 	(void)state;
-	ids_fill(ids, 16);
+	pick_ids_fill(ids, 16);
 	assert_table(ids, 1);
 	assert_table(ids, 3);
 	assert_table(ids, 16);
@@ -243,7 +236,7 @@ xb10_permuting_the_pool_changes_no_owner(void **state)
 
 	(void)state;
 	assert_non_null(owners);
-	ids_fill(ids, WEIR_WORKERS_MAX);
+	pick_ids_fill(ids, WEIR_WORKERS_MAX);
 	owners_fill(owners, ids, WEIR_WORKERS_MAX);
 	for (uint32_t round = 0; round < 4; round++) {
 		ids_shuffle(ids, WEIR_WORKERS_MAX, &random);
@@ -263,12 +256,12 @@ x5_removing_a_worker_moves_only_its_own_buckets(void **state)
 	(void)state;
 	assert_non_null(before);
 	after = before + WEIR_BUCKETS;
-	ids_fill(ids, 8);
+	pick_ids_fill(ids, 8);
 	owners_fill(before, ids, 8);
 	for (uint32_t gone = 0; gone < 8; gone++) {
 		uint32_t moved = 0;
 
-		ids_fill(ids, 8);
+		pick_ids_fill(ids, 8);
 		ids[gone] = 7;
 		owners_fill(after, ids, 7);
 		for (uint32_t bucket = 0; bucket < WEIR_BUCKETS; bucket++) {
