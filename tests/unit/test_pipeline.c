@@ -235,29 +235,52 @@ ledger_is_exact_for_every_strategy_policy_depth_mode_chunk_and_order(void **stat
 	}
 }
 
+static uint32_t
+strategies_count(void)
+{
+	uint32_t n = 0;
+
+	while (weir_strategy_at(n))
+		n++;
+	return n;
+}
+
+static uint32_t
+policies_count(void)
+{
+	uint32_t n = 0;
+
+	while (weir_overflow_at(n))
+		n++;
+	return n;
+}
+
+/* Any strategy, policy, depth mode and order. */
+static struct weir_config
+config_draw(struct test_random *random)
+{
+	struct weir_config config = rig_config(
+		weir_strategy_at(test_random_below(random, strategies_count()))->name, 1);
+
+	config.overflow = weir_overflow_at(test_random_below(random, policies_count()))->name;
+	config.depth_mode = (enum weir_depth_mode)test_random_below(random, 2);
+	config.order = (enum weir_order)test_random_below(random, 2);
+	if (config.order == WEIR_ORDER_FLOW)
+		config.sticky_ns = test_random_below(random, 1000);
+	return config;
+}
+
 /* All of the above drawn at random, chunk included. */
 static void
 ledger_is_exact_for_random_configurations(void **state)
 {
 	struct test_random random = test_random_start(__func__);
-	unsigned int n_strategies = 0;
-	unsigned int n_policies = 0;
 
 	(void)state;
-	while (weir_strategy_at(n_strategies))
-		n_strategies++;
-	while (weir_overflow_at(n_policies))
-		n_policies++;
 	for (uint32_t i = 0; i < 30; i++) {
-		struct weir_config config = rig_config(
-			weir_strategy_at(test_random_below(&random, n_strategies))->name, 1);
+		struct weir_config config = config_draw(&random);
 
-		config.overflow = weir_overflow_at(test_random_below(&random, n_policies))->name;
-		config.depth_mode = (enum weir_depth_mode)test_random_below(&random, 2);
 		config.chunk = test_random_between(&random, 1, 256);
-		config.order = (enum weir_order)test_random_below(&random, 2);
-		if (config.order == WEIR_ORDER_FLOW)
-			config.sticky_ns = test_random_below(&random, 1000);
 		if (weir_config_check(&config, NULL) < 0)
 			config.chunk = 1;
 		run_random(&config, &random);
@@ -308,27 +331,15 @@ static void
 ledger_is_exact_for_random_classes(void **state)
 {
 	struct test_random random = test_random_start(__func__);
-	unsigned int n_strategies = 0;
-	unsigned int n_policies = 0;
 
 	(void)state;
-	while (weir_strategy_at(n_strategies))
-		n_strategies++;
-	while (weir_overflow_at(n_policies))
-		n_policies++;
 	for (uint32_t i = 0; i < 60; i++) {
 		struct weir_class classes[8];
-		struct weir_config config = rig_config(
-			weir_strategy_at(test_random_below(&random, n_strategies))->name, 1);
+		struct weir_config config = config_draw(&random);
 
-		config.overflow = weir_overflow_at(test_random_below(&random, n_policies))->name;
-		config.depth_mode = (enum weir_depth_mode)test_random_below(&random, 2);
 		config.chunk =
 			test_random_below(&random, 2) ? test_random_between(&random, 2, 40) : 1;
-		config.order = (enum weir_order)test_random_below(&random, 2);
-		if (config.order == WEIR_ORDER_FLOW)
-			config.sticky_ns = test_random_below(&random, 1000);
-		classes_draw(&config, classes, n_strategies, n_policies, &random);
+		classes_draw(&config, classes, strategies_count(), policies_count(), &random);
 		if (weir_config_check(&config, NULL) < 0)
 			config.chunk = 1;
 		run_random(&config, &random);
