@@ -3,65 +3,36 @@
 #include "test.h"
 
 #include "claim_lane.h"
-#include "worker.h"
+#include "lane_bench.h"
 
-/* One lane with both its ends, over plain arrays. */
+/* A claim lane: a lane's two ends, the head that they share, and what the dispatcher knows. */
 struct bench {
-	struct lane_geometry geometry;
-	lane_slot *slots;
-	struct weir_meta *metadata;
-	struct weir_verdict *verdicts;
-	void **packets;
-	void *taken;
+	struct lane_bench ends;
 	struct claim_head head;
-	struct progress progress;
-	struct lane_producer lane;
 	struct claim_lane claim;
-	struct weir_worker worker;
+	void *taken;
 };
 
 static struct bench *
 bench_create(uint32_t capacity, bool with_metadata)
 {
+	const struct lane_geometry geometry = claim_geometry_make(capacity, with_metadata);
 	struct bench *bench = aligned_alloc(64, round_up(sizeof(*bench), 64));
 
 	assert_non_null(bench);
 	memset(bench, 0, sizeof(*bench));
-	bench->geometry = claim_geometry_make(capacity, with_metadata);
-	bench->slots = calloc(1, bench->geometry.slots_bytes);
-	bench->metadata = with_metadata ? calloc(1, bench->geometry.metadata_bytes) : NULL;
-	bench->verdicts = calloc(1, bench->geometry.verdicts_bytes);
-	bench->packets = calloc(1, bench->geometry.packets_bytes);
-	bench->taken = calloc(1, claim_taken_bytes(&bench->geometry));
-	bench->lane = (struct lane_producer) {
-		.slots = bench->slots,
-		.metadata = bench->metadata,
-		.packets = bench->packets,
-		.verdicts = bench->verdicts,
-		.n_slots = bench->geometry.n_slots,
-	};
-	bench->claim = claim_lane_make(&bench->geometry, capacity, &bench->head, bench->taken);
-	claim_view(&bench->claim, &bench->lane);
-	bench->worker.progress = &bench->progress;
-	bench->worker.n_dispatchers = 1;
-	bench->worker.lane[0] = (struct lane_consumer) {
-		.slots = bench->slots,
-		.metadata = bench->metadata,
-		.verdicts = bench->verdicts,
-		.claim = &bench->head,
-		.n_slots = bench->geometry.n_slots,
-		.n_verdicts = bench->geometry.n_verdicts,
-	};
+	lane_bench_open(&bench->ends, geometry);
+	bench->ends.worker.lane[0].claim = &bench->head;
+	bench->taken = calloc(1, claim_taken_bytes(&geometry));
+	bench->claim = claim_lane_make(&geometry, capacity, &bench->head, bench->taken);
+	claim_view(&bench->claim, &bench->ends.producer);
 	return bench;
 }
 
 static void
 bench_destroy(struct bench *bench)
 {
-	free(bench->slots);
-	free(bench->metadata);
-	free(bench->verdicts);
-	free(bench->packets);
+	lane_bench_close(&bench->ends);
 	free(bench->taken);
 	free(bench);
 }
@@ -70,29 +41,23 @@ bench_destroy(struct bench *bench)
 static void
 bench_start_at(struct bench *bench, uint64_t seq)
 {
-	assert_int_equal(seq % (2 * bench->lane.n_slots), 0);
+	assert_int_equal(seq % (2 * bench->ends.producer.n_slots), 0);
 	atomic_store(&bench->head.seq, seq);
 	bench->claim.head = seq;
-	bench->lane.tail = (uint32_t)seq;
-	claim_view(&bench->claim, &bench->lane);
-}
-
-static void *
-packet_of(uint32_t id)
-{
-	return (void *)((uintptr_t)0x10000 + (uintptr_t)id * 8);
+	bench->ends.producer.tail = (uint32_t)seq;
+	claim_view(&bench->claim, &bench->ends.producer);
 }
 
 static void
 bench_lend(struct bench *bench, uint32_t id)
 {
 	const struct weir_meta meta = { .time_ns = id, .length = id + 1, .port = (uint8_t)id };
-	void *const packet = packet_of(id);
-	void *const data = (void *)((uintptr_t)id * 16);
+	void *const packet = lane_bench_packet(id);
+	void *const data = lane_bench_data(id);
 	struct lane_post post;
 
-	assert_true(lane_room(&bench->lane) > 0);
-	lane_stage(&bench->lane, &packet, &data, &meta, 1, &post);
+	assert_true(lane_room(&bench->ends.producer) > 0);
+	lane_stage(&bench->ends.producer, &packet, &data, &meta, 1, &post);
 	claim_publish_metadata(&post);
 	lane_publish(&post);
 }
@@ -110,22 +75,22 @@ bench_evict(struct bench *bench, uint32_t id)
 {
 	void *packet = NULL;
 
-	assert_true(claim_can_evict(&bench->claim, &bench->lane));
-	assert_true(claim_evict(&bench->claim, &bench->lane, &packet));
-	assert_ptr_equal(packet, packet_of(id));
+	assert_true(claim_can_evict(&bench->claim, &bench->ends.producer));
+	assert_true(claim_evict(&bench->claim, &bench->ends.producer, &packet));
+	assert_ptr_equal(packet, lane_bench_packet(id));
 }
 
 static void
 bench_learn(struct bench *bench)
 {
-	claim_learn(&bench->claim, &bench->lane);
-	claim_view(&bench->claim, &bench->lane);
+	claim_learn(&bench->claim, &bench->ends.producer);
+	claim_view(&bench->claim, &bench->ends.producer);
 }
 
 static void
 assert_packet(const struct weir_packet *packet, uint32_t id)
 {
-	assert_ptr_equal(packet->data, (void *)((uintptr_t)id * 16));
+	assert_ptr_equal(packet->data, lane_bench_data(id));
 	assert_int_equal(packet->meta.time_ns, id);
 	assert_int_equal(packet->meta.length, id + 1);
 	assert_int_equal(packet->meta.port, (uint8_t)id);
@@ -134,10 +99,11 @@ assert_packet(const struct weir_packet *packet, uint32_t id)
 static void
 assert_view(const struct bench *bench, uint32_t room, uint32_t queued, uint32_t in_process)
 {
-	assert_int_equal(lane_room(&bench->lane), room);
-	assert_int_equal(claim_queued(&bench->claim, &bench->lane), queued);
-	assert_int_equal(bench->lane.in_process, in_process);
-	assert_int_equal(bench->lane.tail - bench->lane.completed, queued + in_process);
+	assert_int_equal(lane_room(&bench->ends.producer), room);
+	assert_int_equal(claim_queued(&bench->claim, &bench->ends.producer), queued);
+	assert_int_equal(bench->ends.producer.in_process, in_process);
+	assert_int_equal(
+		bench->ends.producer.tail - bench->ends.producer.completed, queued + in_process);
 }
 
 static void
@@ -170,7 +136,7 @@ m3_capacity_counts_what_is_queued_only(void **state)
 	assert_view(bench, 3, 0, 0);
 	bench_lend_some(bench, 0, 3);
 	assert_view(bench, 0, 3, 0);
-	assert_int_equal(weir_take(&bench->worker, packets, 2), 2);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 2), 2);
 	/* Not learnt yet. */
 	assert_view(bench, 0, 3, 0);
 	bench_learn(bench);
@@ -188,13 +154,13 @@ packets_are_taken_in_order_with_their_metadata(void **state)
 
 	(void)state;
 	bench_lend_some(bench, 0, 5);
-	assert_int_equal(weir_take(&bench->worker, packets, 8), 5);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 8), 5);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_packet(&packets[i], i);
-	assert_int_equal(bench->worker.lane[0].head, 5);
+	assert_int_equal(bench->ends.worker.lane[0].head, 5);
 	/* Nothing while they are not completed. */
 	bench_lend(bench, 5);
-	assert_int_equal(weir_take(&bench->worker, packets, 8), 0);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 8), 0);
 	bench_destroy(bench);
 }
 
@@ -208,7 +174,7 @@ lane_without_metadata_lends_zeroes(void **state)
 	(void)state;
 	bench_lend(bench, 7);
 	memset(&packet, 0xff, sizeof(packet));
-	assert_int_equal(weir_take(&bench->worker, &packet, 1), 1);
+	assert_int_equal(weir_take(&bench->ends.worker, &packet, 1), 1);
 	assert_ptr_equal(packet.data, (void *)(uintptr_t)(7 * 16));
 	assert_memory_equal(&packet.meta, &none, sizeof(none));
 	bench_destroy(bench);
@@ -229,7 +195,7 @@ m4_oldest_are_evicted_and_the_newest_stay(void **state)
 	bench_lend(bench, 4);
 	assert_view(bench, 0, 3, 0);
 	assert_int_equal(bench->claim.evicted, 2);
-	assert_int_equal(weir_take(&bench->worker, packets, 4), 3);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 4), 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_packet(&packets[i], 2 + i);
 	bench_destroy(bench);
@@ -244,14 +210,14 @@ m4_eviction_that_comes_after_the_take_evicts_nothing(void **state)
 
 	(void)state;
 	bench_lend_some(bench, 0, 3);
-	assert_int_equal(weir_take(&bench->worker, packets, 1), 1);
-	assert_false(claim_evict(&bench->claim, &bench->lane, &packet));
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 1), 1);
+	assert_false(claim_evict(&bench->claim, &bench->ends.producer, &packet));
 	assert_null(packet);
 	assert_int_equal(bench->claim.evicted, 0);
 	assert_view(bench, 0, 3, 0);
 	bench_learn(bench);
 	assert_view(bench, 1, 2, 1);
-	assert_ptr_equal(bench->claim.taken_packets[0], packet_of(0));
+	assert_ptr_equal(bench->claim.taken_packets[0], lane_bench_packet(0));
 	bench_evict(bench, 1);
 	bench_destroy(bench);
 }
@@ -262,7 +228,7 @@ take_leaves_out_what_was_evicted_since_it_was_copied(void **state)
 {
 	struct weir_packet packets[4];
 	struct bench *bench = bench_create(4, true);
-	const struct lane_consumer *consumer = &bench->worker.lane[0];
+	const struct lane_consumer *consumer = &bench->ends.worker.lane[0];
 
 	(void)state;
 	bench_lend_some(bench, 0, 4);
@@ -277,8 +243,8 @@ take_leaves_out_what_was_evicted_since_it_was_copied(void **state)
 	assert_int_equal(atomic_load(&bench->head.seq), 4);
 	bench_learn(bench);
 	assert_view(bench, 2, 2, 2);
-	assert_ptr_equal(bench->claim.taken_packets[0], packet_of(2));
-	assert_ptr_equal(bench->claim.taken_packets[1], packet_of(3));
+	assert_ptr_equal(bench->claim.taken_packets[0], lane_bench_packet(2));
+	assert_ptr_equal(bench->claim.taken_packets[1], lane_bench_packet(3));
 	assert_int_equal(bench->claim.taken_seqs[0], 2);
 	bench_destroy(bench);
 }
@@ -288,7 +254,7 @@ take_gets_nothing_of_a_copy_that_was_evicted_whole(void **state)
 {
 	struct weir_packet packets[4];
 	struct bench *bench = bench_create(2, true);
-	const struct lane_consumer *consumer = &bench->worker.lane[0];
+	const struct lane_consumer *consumer = &bench->ends.worker.lane[0];
 
 	(void)state;
 	bench_lend_some(bench, 0, 2);
@@ -300,7 +266,7 @@ take_gets_nothing_of_a_copy_that_was_evicted_whole(void **state)
 	assert_int_equal(claim_take_copied(consumer, 0, 2), 2);
 	assert_int_equal(atomic_load(&bench->head.seq), 5);
 	/* The next take finds the two that are left. */
-	assert_int_equal(claim_take(&bench->worker.lane[0], packets, 4), 2);
+	assert_int_equal(claim_take(&bench->ends.worker.lane[0], packets, 4), 2);
 	assert_packet(&packets[0], 5);
 	assert_packet(&packets[1], 6);
 	bench_destroy(bench);
@@ -314,8 +280,8 @@ take_is_a_burst_at_most(void **state)
 
 	(void)state;
 	bench_lend_some(bench, 0, 400);
-	assert_int_equal(
-		claim_take(&bench->worker.lane[0], packets, WEIR_BURST_MAX + 10), WEIR_BURST_MAX);
+	assert_int_equal(claim_take(&bench->ends.worker.lane[0], packets, WEIR_BURST_MAX + 10),
+		WEIR_BURST_MAX);
 	bench_destroy(bench);
 }
 
@@ -330,11 +296,11 @@ verdicts_are_numbered_by_what_was_taken(void **state)
 	bench_lend_some(bench, 0, 2);
 	bench_evict(bench, 0);
 	bench_lend(bench, 2);
-	assert_int_equal(weir_take(&bench->worker, packets, 4), 2);
-	weir_complete(&bench->worker, verdicts, 2);
-	assert_int_equal(progress_completed(progress_read(&bench->progress, 0)), 2);
-	assert_int_equal(bench->verdicts[0].length, 100);
-	assert_int_equal(bench->verdicts[1].length, 101);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 4), 2);
+	weir_complete(&bench->ends.worker, verdicts, 2);
+	assert_int_equal(progress_completed(progress_read(&bench->ends.progress, 0)), 2);
+	assert_int_equal(bench->ends.verdicts[0].length, 100);
+	assert_int_equal(bench->ends.verdicts[1].length, 101);
 	bench_destroy(bench);
 }
 
@@ -348,18 +314,18 @@ verdicts_of_all_that_can_be_taken_between_two_looks_have_room(void **state)
 
 	(void)state;
 	/* Takes are learnt, but what is completed is not harvested: hostile, or a race for ever. */
-	for (uint32_t round = 0; round < 1000 && lane_room(&bench->lane) > 0; round++) {
-		while (lane_room(&bench->lane) > 0)
+	for (uint32_t round = 0; round < 1000 && lane_room(&bench->ends.producer) > 0; round++) {
+		while (lane_room(&bench->ends.producer) > 0)
 			bench_lend(bench, id++);
-		assert_int_equal(claim_take(&bench->worker.lane[0], packets, 3),
-			claim_queued(&bench->claim, &bench->lane));
+		assert_int_equal(claim_take(&bench->ends.worker.lane[0], packets, 3),
+			claim_queued(&bench->claim, &bench->ends.producer));
 		bench_learn(bench);
 	}
 	/* Full for good, at the size of the list; every handle is still in it. */
-	assert_int_equal(lane_room(&bench->lane), 0);
+	assert_int_equal(lane_room(&bench->ends.producer), 0);
 	assert_int_equal(id, bench->claim.n_taken_slots);
 	for (uint32_t i = 0; i < id; i++)
-		assert_ptr_equal(bench->claim.taken_packets[i], packet_of(i));
+		assert_ptr_equal(bench->claim.taken_packets[i], lane_bench_packet(i));
 	bench_destroy(bench);
 }
 
@@ -373,17 +339,17 @@ pins_are_out_until_taken_ones_are_home_and_queued_ones_are_evicted(void **state)
 	bench_lend_some(bench, 0, 2);
 	bench_evict(bench, 0);
 	/* Nothing is taken: what was evicted is settled. Stamps are the tail after the packet. */
-	assert_int_equal(bench->lane.harvested, 1);
-	assert_int_equal(weir_take(&bench->worker, packets, 1), 1);
+	assert_int_equal(bench->ends.producer.harvested, 1);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 1), 1);
 	bench_learn(bench);
 	bench_lend_some(bench, 2, 2);
 	bench_evict(bench, 2);
 	/* Packet 1 is in process: all from there on counts as out, what was evicted too. */
-	assert_int_equal(bench->lane.harvested, 1);
-	assert_int_equal(lane_room(&bench->lane), 1);
+	assert_int_equal(bench->ends.producer.harvested, 1);
+	assert_int_equal(lane_room(&bench->ends.producer), 1);
 	bench->claim.harvested++;
-	claim_view(&bench->claim, &bench->lane);
-	assert_int_equal(bench->lane.harvested, 3);
+	claim_view(&bench->claim, &bench->ends.producer);
+	assert_int_equal(bench->ends.producer.harvested, 3);
 	bench_destroy(bench);
 }
 
@@ -407,7 +373,7 @@ head_that_goes_back_or_beyond_the_tail_is_not_believed(void **state)
 		bench_learn(bench);
 		assert_view(bench, 1, 3, 0);
 		assert_int_equal(bench->claim.taken, 0);
-		assert_false(claim_evict(&bench->claim, &bench->lane, &packet));
+		assert_false(claim_evict(&bench->claim, &bench->ends.producer, &packet));
 		assert_null(packet);
 		/* A head in range again is. */
 		atomic_store(&bench->head.seq, 5);
@@ -435,13 +401,14 @@ sequence_numbers_wrap_at_2_to_the_32_and_the_head_goes_on(void **state)
 			bench_lend_some(bench, id, capacity);
 			bench_evict(bench, id);
 			bench_lend(bench, id + capacity);
-			assert_int_equal(claim_take(&bench->worker.lane[0], packets, 8), capacity);
+			assert_int_equal(
+				claim_take(&bench->ends.worker.lane[0], packets, 8), capacity);
 			for (uint32_t k = 0; k < capacity; k++)
 				assert_packet(&packets[k], id + 1 + k);
 			bench_learn(bench);
 			assert_view(bench, capacity, 0, capacity);
 			bench->claim.harvested = bench->claim.taken;
-			claim_view(&bench->claim, &bench->lane);
+			claim_view(&bench->claim, &bench->ends.producer);
 			assert_view(bench, capacity, 0, 0);
 			id += capacity + 1;
 		}
@@ -456,7 +423,7 @@ head_of_2_to_the_32_packets_ago_claims_nothing(void **state)
 {
 	struct weir_packet packets[2];
 	struct bench *bench = bench_create(2, true);
-	const struct lane_consumer *consumer = &bench->worker.lane[0];
+	const struct lane_consumer *consumer = &bench->ends.worker.lane[0];
 
 	(void)state;
 	bench_lend_some(bench, 0, 2);
@@ -476,7 +443,7 @@ nothing_is_evicted_once_a_pin_window_would_wrap(void **state)
 
 	(void)state;
 	bench_lend_some(bench, 0, 2);
-	assert_int_equal(weir_take(&bench->worker, packets, 1), 1);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 1), 1);
 	bench_learn(bench);
 	/* As if so many had been evicted behind the packet in process. */
 	bench_start_at(bench, CLAIM_GAP_MAX - 4);
@@ -485,12 +452,13 @@ nothing_is_evicted_once_a_pin_window_would_wrap(void **state)
 		bench_evict(bench, i);
 	}
 	bench_lend_some(bench, 4, 2);
-	assert_int_equal(bench->lane.tail - bench->lane.harvested, CLAIM_GAP_MAX + 2);
+	assert_int_equal(
+		bench->ends.producer.tail - bench->ends.producer.harvested, CLAIM_GAP_MAX + 2);
 	assert_view(bench, 0, 2, 1);
-	assert_false(claim_can_evict(&bench->claim, &bench->lane));
+	assert_false(claim_can_evict(&bench->claim, &bench->ends.producer));
 	/* Once that one is home, as ever. */
 	bench->claim.harvested++;
-	claim_view(&bench->claim, &bench->lane);
+	claim_view(&bench->claim, &bench->ends.producer);
 	bench_evict(bench, 4);
 	bench_destroy(bench);
 }
@@ -503,13 +471,13 @@ closed_lane_is_empty_takes_nothing_and_gives_nothing(void **state)
 
 	(void)state;
 	bench_lend_some(bench, 0, 4);
-	assert_int_equal(weir_take(&bench->worker, packets, 1), 1);
+	assert_int_equal(weir_take(&bench->ends.worker, packets, 1), 1);
 	bench_learn(bench);
-	claim_close(&bench->claim, &bench->lane);
-	claim_view(&bench->claim, &bench->lane);
+	claim_close(&bench->claim, &bench->ends.producer);
+	claim_view(&bench->claim, &bench->ends.producer);
 	assert_view(bench, 0, 0, 0);
-	assert_false(claim_can_evict(&bench->claim, &bench->lane));
-	assert_int_equal(claim_take(&bench->worker.lane[0], packets, 4), 0);
+	assert_false(claim_can_evict(&bench->claim, &bench->ends.producer));
+	assert_int_equal(claim_take(&bench->ends.worker.lane[0], packets, 4), 0);
 	bench_destroy(bench);
 }
 

@@ -2,68 +2,32 @@
 /* lib/lane: slots and phases, capacity, take and complete, without a pool. */
 #include "test.h"
 
-#include "lane.h"
-#include "worker.h"
+#include "lane_bench.h"
 
 #define N_SLOTS_MAX 65536
 
-/* One lane with both its ends, over plain arrays. */
-struct bench {
-	struct lane_geometry geometry;
-	lane_slot *slots;
-	struct weir_meta *metadata;
-	struct weir_verdict *verdicts;
-	void **packets;
-	struct progress progress;
-	struct lane_producer producer;
-	struct weir_worker worker;
-};
-
-static struct bench *
+static struct lane_bench *
 bench_create(uint32_t capacity, bool with_metadata)
 {
-	struct bench *bench = aligned_alloc(64, round_up(sizeof(*bench), 64));
+	struct lane_bench *bench = aligned_alloc(64, round_up(sizeof(*bench), 64));
 
 	assert_non_null(bench);
 	memset(bench, 0, sizeof(*bench));
-	bench->geometry = lane_geometry_make(capacity, with_metadata);
-	bench->slots = calloc(1, bench->geometry.slots_bytes);
-	bench->metadata = with_metadata ? calloc(1, bench->geometry.metadata_bytes) : NULL;
-	bench->verdicts = calloc(1, bench->geometry.verdicts_bytes);
-	bench->packets = calloc(1, bench->geometry.packets_bytes);
-	bench->producer = (struct lane_producer) {
-		.slots = bench->slots,
-		.metadata = bench->metadata,
-		.packets = bench->packets,
-		.verdicts = bench->verdicts,
-		.n_slots = bench->geometry.n_slots,
-		.capacity = capacity,
-	};
-	bench->worker.progress = &bench->progress;
-	bench->worker.n_dispatchers = 1;
-	bench->worker.lane[0] = (struct lane_consumer) {
-		.slots = bench->slots,
-		.metadata = bench->metadata,
-		.verdicts = bench->verdicts,
-		.n_slots = bench->geometry.n_slots,
-		.n_verdicts = bench->geometry.n_verdicts,
-	};
+	lane_bench_open(bench, lane_geometry_make(capacity, with_metadata));
+	bench->producer.capacity = capacity;
 	return bench;
 }
 
 static void
-bench_destroy(struct bench *bench)
+bench_destroy(struct lane_bench *bench)
 {
-	free(bench->slots);
-	free(bench->metadata);
-	free(bench->verdicts);
-	free(bench->packets);
+	lane_bench_close(bench);
 	free(bench);
 }
 
 /* Starts both ends at sequence number `seq`, as if that many packets had passed. */
 static void
-bench_start_at(struct bench *bench, uint32_t seq)
+bench_start_at(struct lane_bench *bench, uint32_t seq)
 {
 	const uint32_t n_slots = bench->producer.n_slots;
 
@@ -77,20 +41,13 @@ bench_start_at(struct bench *bench, uint32_t seq)
 		bench->slots[(seq + i) & (n_slots - 1)] = lane_phase(seq + i - n_slots, n_slots);
 }
 
-/* Packet number `id`: any address will do, it is never followed. */
-static void *
-packet_of(uint32_t id)
-{
-	return (void *)((uintptr_t)0x10000 + (uintptr_t)id * 8);
-}
-
 static void
-bench_lend(struct bench *bench, uint32_t id)
+bench_lend(struct lane_bench *bench, uint32_t id)
 {
 	const struct weir_meta meta = { .time_ns = id, .length = id + 1 };
 
-	void *const packet = packet_of(id);
-	void *const data = (void *)((uintptr_t)id * 16);
+	void *const packet = lane_bench_packet(id);
+	void *const data = lane_bench_data(id);
 	struct lane_post post;
 
 	lane_stage(&bench->producer, &packet, &data, &meta, 1, &post);
@@ -100,19 +57,19 @@ bench_lend(struct bench *bench, uint32_t id)
 
 /* Takes one packet and gives it back; harvests it. */
 static void
-bench_pass_one(struct bench *bench, uint32_t id)
+bench_pass_one(struct lane_bench *bench, uint32_t id)
 {
 	const struct weir_verdict verdict = { .kind = WEIR_VERDICT_TX, .length = id };
 	struct lane_producer *producer = &bench->producer;
 	struct weir_packet packet;
 
 	assert_int_equal(weir_take(&bench->worker, &packet, 1), 1);
-	assert_ptr_equal(packet.data, (void *)((uintptr_t)id * 16));
+	assert_ptr_equal(packet.data, lane_bench_data(id));
 	weir_complete(&bench->worker, &verdict, 1);
 	producer->completed = progress_completed(progress_read(&bench->progress, 0));
 	assert_int_equal(producer->completed, producer->harvested + 1);
-	assert_ptr_equal(
-		producer->packets[producer->harvested & (producer->n_slots - 1)], packet_of(id));
+	assert_ptr_equal(producer->packets[producer->harvested & (producer->n_slots - 1)],
+		lane_bench_packet(id));
 	assert_int_equal(
 		producer->verdicts[producer->harvested & (producer->n_slots - 1)].length, id);
 	producer->harvested++;
@@ -168,7 +125,7 @@ phase_is_one_in_the_first_lap_and_flips_with_each(void **state)
 static void
 zeroed_lane_is_empty(void **state)
 {
-	struct bench *bench = bench_create(3, true);
+	struct lane_bench *bench = bench_create(3, true);
 	struct weir_packet packets[4];
 
 	(void)state;
@@ -181,7 +138,7 @@ zeroed_lane_is_empty(void **state)
 static void
 m3_capacity_3_fits_exactly_3(void **state)
 {
-	struct bench *bench = bench_create(3, true);
+	struct lane_bench *bench = bench_create(3, true);
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
@@ -196,7 +153,7 @@ m3_capacity_3_fits_exactly_3(void **state)
 static void
 lane_of_no_capacity_has_no_room_even_when_packets_are_in_it(void **state)
 {
-	struct bench *bench = bench_create(3, true);
+	struct lane_bench *bench = bench_create(3, true);
 
 	(void)state;
 	bench_lend(bench, 0);
@@ -208,7 +165,7 @@ lane_of_no_capacity_has_no_room_even_when_packets_are_in_it(void **state)
 static void
 packets_come_in_the_order_in_which_they_were_lent(void **state)
 {
-	struct bench *bench = bench_create(8, true);
+	struct lane_bench *bench = bench_create(8, true);
 	struct weir_packet packets[8];
 
 	(void)state;
@@ -227,7 +184,7 @@ static void
 lane_without_metadata_lends_zeroes(void **state)
 {
 	const struct weir_meta none = { 0 };
-	struct bench *bench = bench_create(8, false);
+	struct lane_bench *bench = bench_create(8, false);
 	struct weir_packet packet;
 
 	(void)state;
@@ -242,7 +199,7 @@ lane_without_metadata_lends_zeroes(void **state)
 static void
 slot_keeps_63_bits_of_the_data(void **state)
 {
-	struct bench *bench = bench_create(1, false);
+	struct lane_bench *bench = bench_create(1, false);
 	const struct weir_meta meta = { 0 };
 	const uint64_t highest = UINT64_MAX >> 1;
 	void *const packet = NULL;
@@ -262,7 +219,7 @@ slot_keeps_63_bits_of_the_data(void **state)
 static void
 take_gives_no_more_than_max(void **state)
 {
-	struct bench *bench = bench_create(8, true);
+	struct lane_bench *bench = bench_create(8, true);
 	struct weir_packet packets[8];
 	struct weir_verdict verdicts[8] = { 0 };
 
@@ -278,7 +235,7 @@ take_gives_no_more_than_max(void **state)
 static void
 nothing_is_taken_while_an_earlier_take_is_open(void **state)
 {
-	struct bench *bench = bench_create(8, true);
+	struct lane_bench *bench = bench_create(8, true);
 	struct weir_packet packets[8];
 	struct weir_verdict verdicts[8] = { 0 };
 
@@ -297,7 +254,7 @@ nothing_is_taken_while_an_earlier_take_is_open(void **state)
 static void
 verdicts_land_beside_their_packets_when_completed_in_parts(void **state)
 {
-	struct bench *bench = bench_create(8, true);
+	struct lane_bench *bench = bench_create(8, true);
 	struct weir_packet packets[8];
 	struct weir_verdict verdicts[8];
 
@@ -324,7 +281,7 @@ full_and_empty_lanes_are_told_apart_through_many_laps(void **state)
 
 	(void)state;
 	for (size_t c = 0; c < ARRAY_LENGTH(capacities); c++) {
-		struct bench *bench = bench_create(capacities[c], true);
+		struct lane_bench *bench = bench_create(capacities[c], true);
 		struct weir_packet packet;
 		uint32_t id = 0;
 
@@ -349,7 +306,7 @@ a2_sequence_numbers_wrap_at_2_to_the_32(void **state)
 
 	(void)state;
 	for (size_t c = 0; c < ARRAY_LENGTH(capacities); c++) {
-		struct bench *bench = bench_create(capacities[c], true);
+		struct lane_bench *bench = bench_create(capacities[c], true);
 		struct weir_packet packet;
 
 		bench_start_at(bench, UINT32_MAX - 9);
@@ -368,7 +325,7 @@ a2_sequence_numbers_wrap_at_2_to_the_32(void **state)
 static void
 full_lane_wraps_at_2_to_the_32(void **state)
 {
-	struct bench *bench = bench_create(7, true);
+	struct lane_bench *bench = bench_create(7, true);
 
 	(void)state;
 	bench_start_at(bench, UINT32_MAX - 2);
@@ -393,7 +350,7 @@ complete_more(void *context)
 static void
 completing_more_than_was_taken_is_asserted(void **state)
 {
-	struct bench *bench = bench_create(8, true);
+	struct lane_bench *bench = bench_create(8, true);
 	struct weir_packet packets[2];
 
 	(void)state;
