@@ -50,11 +50,9 @@ dead_bench_close(struct dead_bench *bench)
 struct rte_mbuf *
 dead_bench_packet(const struct dead_bench *bench, uint16_t bytes, uint8_t fill)
 {
-	struct rte_mbuf *packet = rte_pktmbuf_alloc(bench->mbufs);
+	struct rte_mbuf *packet = eal_bench_packet(bench->mbufs, bytes, fill);
 
-	assert_non_null(packet);
 	packet->port = 2;
-	memset(rte_pktmbuf_append(packet, bytes), fill, bytes);
 	return packet;
 }
 

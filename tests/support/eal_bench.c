@@ -7,6 +7,8 @@
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 
+#include "test.h"
+
 int
 eal_bench_start(const char *vdev)
 {
@@ -30,6 +32,16 @@ eal_bench_port_start(uint16_t n_descriptors, struct rte_mempool *mbufs)
 		rte_eth_tx_queue_setup(0, 0, n_descriptors, 0, NULL) < 0)
 		return -1;
 	return rte_eth_dev_start(0);
+}
+
+struct rte_mbuf *
+eal_bench_packet(struct rte_mempool *mbufs, uint16_t bytes, uint8_t fill)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(mbufs);
+
+	assert_non_null(packet);
+	memset(rte_pktmbuf_append(packet, bytes), fill, bytes);
+	return packet;
 }
 
 int

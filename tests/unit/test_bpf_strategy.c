@@ -14,6 +14,7 @@
 #include "bpf_elf.h"
 #include "bpf_load.h"
 #include "bpf_program.h"
+#include "code_file.h"
 #include "pick.h"
 
 /* Where DPDK has a compiler. */
@@ -28,24 +29,20 @@ static const weir_worker_id ids[] = { 0, 1, 2, 3, 4 };
 static void
 program_path(const char *name, char *path, size_t n_bytes)
 {
-	const char *folder = getenv("TEST_PLUGINS");
+	char file[64];
 
-	assert_non_null(folder);
-	snprintf(path, n_bytes, "%s/%s.bpf.o", folder, name);
+	snprintf(file, sizeof(file), "%s.bpf.o", name);
+	code_file_path(file, path, n_bytes);
 }
 
 static struct weir_strategy *
 strategy_load(const char *file)
 {
 	char reason[WEIR_STRATEGY_REASON_BYTES] = "";
-	struct weir_strategy *strategy;
 
 	assert_non_null(file);
-	strategy = bpf_strategy_load(file, "bpf:tested", reason, sizeof(reason));
-	if (!strategy)
-		print_error("%s: %s\n", file, reason);
-	assert_non_null(strategy);
-	return strategy;
+	return code_file_loaded(
+		bpf_strategy_load(file, "bpf:tested", reason, sizeof(reason)), file, reason);
 }
 
 static struct weir_strategy *
@@ -61,13 +58,11 @@ static void
 assert_refused_file(const char *path, const char *expected)
 {
 	char reason[WEIR_STRATEGY_REASON_BYTES] = "";
+	const struct weir_strategy *strategy =
+		bpf_strategy_load(path, "bpf:tested", reason, sizeof(reason));
 
-	assert_null(bpf_strategy_load(path, "bpf:tested", reason, sizeof(reason)));
 	assert_true(errno == EINVAL || errno == ENOEXEC || errno == EACCES);
-	if (!strstr(reason, expected))
-		print_error("%s: '%s' is not in: %s\n", path, expected, reason);
-	assert_non_null(strstr(reason, expected));
-	assert_null(strchr(reason, '\n'));
+	code_file_refused(strategy, path, reason, expected);
 }
 
 static void

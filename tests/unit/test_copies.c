@@ -21,7 +21,6 @@ struct bench {
 	struct rte_mempool *clones;
 	struct rx_core *rx_core;
 	struct weir_pool *pool;
-	uint16_t port;
 };
 
 static struct bench bench;
@@ -37,9 +36,9 @@ bench_open(const char *strategy, struct rte_mempool *clones)
 	bench.pool = weir_pool_create(&config, NULL);
 	assert_non_null(bench.pool);
 	assert_true(weir_pool_fans_out(bench.pool));
-	*bench.rx_core = (struct rx_core) { .tx_allowed = UINT32_C(1) << bench.port,
-		.mbuf_pool = bench.mbufs,
-		.clone_pool = clones };
+	*bench.rx_core = (struct rx_core) {
+		.tx_allowed = 1, .mbuf_pool = bench.mbufs, .clone_pool = clones
+	};
 	bench.rx_core->dispatcher =
 		weir_dispatcher_create(bench.pool, 0, rx_core_finish, bench.rx_core);
 	assert_non_null(bench.rx_core->dispatcher);
@@ -81,11 +80,7 @@ bench_close(void)
 static struct rte_mbuf *
 packet_make(uint16_t bytes, uint8_t fill)
 {
-	struct rte_mbuf *packet = rte_pktmbuf_alloc(bench.mbufs);
-
-	assert_non_null(packet);
-	memset(rte_pktmbuf_append(packet, bytes), fill, bytes);
-	return packet;
+	return eal_bench_packet(bench.mbufs, bytes, fill);
 }
 
 /* A chain of segments of 700, 300 and 5 bytes, filled with 1, 2, 3; their data begins anywhere. */
@@ -143,15 +138,6 @@ packet_complete(weir_worker_id id, struct weir_verdict verdict)
 	weir_complete(weir_pool_worker(bench.pool, id), &verdict, 1);
 }
 
-static struct weir_verdict
-verdict_tx(int16_t offset, uint32_t length)
-{
-	return (struct weir_verdict) { .kind = WEIR_VERDICT_TX,
-		.target = (uint8_t)bench.port,
-		.data_offset = offset,
-		.length = length };
-}
-
 /* Packets that came through the loop and have this length and fill; frees them. */
 static uint32_t
 loop_drain(uint32_t length, uint8_t fill)
@@ -159,7 +145,7 @@ loop_drain(uint32_t length, uint8_t fill)
 	struct rte_mbuf *packet;
 	uint32_t n = 0;
 
-	while (rte_eth_rx_burst(bench.port, 0, &packet, 1) == 1) {
+	while (rte_eth_rx_burst(0, 0, &packet, 1) == 1) {
 		const uint8_t *data = rte_pktmbuf_mtod(packet, const uint8_t *);
 
 		assert_int_equal(packet->pkt_len, length);
@@ -210,7 +196,7 @@ every_reader_can_send_its_own(void **state)
 			const weir_worker_id id = (weir_worker_id)((last + i) % N_WORKERS);
 
 			assert_non_null(packet_take(id).data);
-			packet_complete(id, verdict_tx(0, PACKET_BYTES));
+			packet_complete(id, eal_bench_verdict_tx(0, PACKET_BYTES));
 			weir_harvest(bench.rx_core->dispatcher);
 			rx_core_flush(bench.rx_core);
 			assert_int_equal(loop_drain(PACKET_BYTES, 9), 1);
@@ -250,7 +236,7 @@ copies_can_be_cut_each_by_itself(void **state)
 		const uint16_t cut = (uint16_t)(10 * (id + 1));
 
 		assert_non_null(packet_take(id).data);
-		packet_complete(id, verdict_tx((int16_t)cut, PACKET_BYTES - 2u * cut));
+		packet_complete(id, eal_bench_verdict_tx((int16_t)cut, PACKET_BYTES - 2u * cut));
 		weir_harvest(bench.rx_core->dispatcher);
 		rx_core_flush(bench.rx_core);
 		assert_int_equal(loop_drain(PACKET_BYTES - 2u * cut, 5), 1);
@@ -277,7 +263,7 @@ writers_do_not_see_what_others_write(void **state)
 	}
 	for (weir_worker_id id = 0; id < N_WORKERS; id++) {
 		seen[id].data[-1] = (uint8_t)(100 + id);
-		packet_complete(id, verdict_tx(-1, PACKET_BYTES + 1));
+		packet_complete(id, eal_bench_verdict_tx(-1, PACKET_BYTES + 1));
 		weir_harvest(bench.rx_core->dispatcher);
 		rx_core_flush(bench.rx_core);
 		assert_int_equal(loop_drain(PACKET_BYTES + 1, (uint8_t)(100 + id)), 1);
@@ -319,12 +305,12 @@ a19_what_the_port_said_of_a_packet_is_said_of_each_copy(void **state)
 		packet_dispatch(packet);
 		for (weir_worker_id id = 0; id < N_WORKERS; id++) {
 			assert_non_null(packet_take(id).data);
-			packet_complete(id, verdict_tx(0, PACKET_BYTES));
+			packet_complete(id, eal_bench_verdict_tx(0, PACKET_BYTES));
 		}
 		weir_harvest(bench.rx_core->dispatcher);
 		rx_core_flush(bench.rx_core);
 		for (weir_worker_id id = 0; id < N_WORKERS; id++) {
-			assert_int_equal(rte_eth_rx_burst(bench.port, 0, &packet, 1), 1);
+			assert_int_equal(rte_eth_rx_burst(0, 0, &packet, 1), 1);
 			assert_said(packet);
 			rte_pktmbuf_free(packet);
 		}
@@ -497,13 +483,13 @@ random_broadcasts_lose_no_buffer(struct rte_mempool *clones)
 			assert_int_equal(packet.meta.shard_index, id);
 			assert_int_equal(packet.meta.shard_last, N_WORKERS - 1);
 			packet_complete(id, choice & 1
-						    ? verdict_tx(0, packet.meta.length)
+						    ? eal_bench_verdict_tx(0, packet.meta.length)
 						    : weir_verdict_drop(WEIR_REASON_HANDLER_DROP));
 		}
 		weir_harvest(bench.rx_core->dispatcher);
 		ledger_read();
 		rx_core_flush(bench.rx_core);
-		for (struct rte_mbuf *sent; rte_eth_rx_burst(bench.port, 0, &sent, 1) == 1;)
+		for (struct rte_mbuf *sent; rte_eth_rx_burst(0, 0, &sent, 1) == 1;)
 			rte_pktmbuf_free(sent);
 	}
 	for (weir_worker_id id = 0; id < N_WORKERS; id++)

@@ -11,6 +11,7 @@
 
 #include <weir/weir.h>
 
+#include "code_file.h"
 #include "pick.h"
 
 #define NEVER UINT64_C(1234567891011) /* plugins' index for what they do after the trial */
@@ -18,22 +19,19 @@
 static void
 plugin_path(const char *name, char *path, size_t n_bytes)
 {
-	const char *folder = getenv("TEST_PLUGINS");
+	char file[64];
 
-	assert_non_null(folder);
-	snprintf(path, n_bytes, "%s/%s.so", folder, name);
+	snprintf(file, sizeof(file), "%s.so", name);
+	code_file_path(file, path, n_bytes);
 }
 
 static struct weir_strategy *
 strategy_load(const char *file)
 {
 	char reason[WEIR_STRATEGY_REASON_BYTES] = "";
-	struct weir_strategy *strategy = weir_strategy_load(file, NULL, reason, sizeof(reason));
 
-	if (!strategy)
-		print_error("%s: %s\n", file, reason);
-	assert_non_null(strategy);
-	return strategy;
+	return code_file_loaded(
+		weir_strategy_load(file, NULL, reason, sizeof(reason)), file, reason);
 }
 
 static struct weir_strategy *
@@ -56,14 +54,12 @@ static void
 assert_refused_file(const char *file, int expected_errno, const char *expected)
 {
 	char reason[WEIR_STRATEGY_REASON_BYTES] = "";
+	const struct weir_strategy *strategy;
 
 	errno = 0;
-	assert_null(weir_strategy_load(file, NULL, reason, sizeof(reason)));
+	strategy = weir_strategy_load(file, NULL, reason, sizeof(reason));
 	assert_int_equal(errno, expected_errno);
-	if (!strstr(reason, expected))
-		print_error("%s: '%s' is not in: %s\n", file, expected, reason);
-	assert_non_null(strstr(reason, expected));
-	assert_null(strchr(reason, '\n'));
+	code_file_refused(strategy, file, reason, expected);
 }
 
 static void

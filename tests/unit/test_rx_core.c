@@ -17,7 +17,6 @@
 struct bench {
 	struct rte_mempool *pool;
 	struct rx_core *rx_core;
-	uint16_t port;
 };
 
 static struct bench bench;
@@ -25,20 +24,7 @@ static struct bench bench;
 static struct rte_mbuf *
 packet_make(uint16_t bytes, uint8_t fill)
 {
-	struct rte_mbuf *packet = rte_pktmbuf_alloc(bench.pool);
-
-	assert_non_null(packet);
-	memset(rte_pktmbuf_append(packet, bytes), fill, bytes);
-	return packet;
-}
-
-static struct weir_verdict
-verdict_tx(int16_t offset, uint32_t length)
-{
-	return (struct weir_verdict) { .kind = WEIR_VERDICT_TX,
-		.target = (uint8_t)bench.port,
-		.data_offset = offset,
-		.length = length };
+	return eal_bench_packet(bench.pool, bytes, fill);
 }
 
 static void
@@ -56,7 +42,7 @@ loop_take(void)
 {
 	struct rte_mbuf *packet = NULL;
 
-	return rte_eth_rx_burst(bench.port, 0, &packet, 1) == 1 ? packet : NULL;
+	return rte_eth_rx_burst(0, 0, &packet, 1) == 1 ? packet : NULL;
 }
 
 static void
@@ -104,34 +90,34 @@ static void
 tx_verdict_sends_the_packet_as_it_is(void **state)
 {
 	(void)state;
-	assert_sent(verdict_tx(0, PACKET_BYTES), PACKET_BYTES, 0);
+	assert_sent(eal_bench_verdict_tx(0, PACKET_BYTES), PACKET_BYTES, 0);
 }
 
 static void
 tx_verdict_moves_both_ends(void **state)
 {
 	(void)state;
-	assert_sent(verdict_tx(14, PACKET_BYTES - 14), PACKET_BYTES - 14, 14);
-	assert_sent(verdict_tx(-1, PACKET_BYTES + 1), PACKET_BYTES + 1, 0xff);
-	assert_sent(verdict_tx(0, 60), 60, 0);
-	assert_sent(verdict_tx(0, PACKET_BYTES + 20), PACKET_BYTES + 20, 0);
-	assert_sent(verdict_tx(10, 50), 50, 10);
+	assert_sent(eal_bench_verdict_tx(14, PACKET_BYTES - 14), PACKET_BYTES - 14, 14);
+	assert_sent(eal_bench_verdict_tx(-1, PACKET_BYTES + 1), PACKET_BYTES + 1, 0xff);
+	assert_sent(eal_bench_verdict_tx(0, 60), 60, 0);
+	assert_sent(eal_bench_verdict_tx(0, PACKET_BYTES + 20), PACKET_BYTES + 20, 0);
+	assert_sent(eal_bench_verdict_tx(10, 50), 50, 10);
 }
 
 static void
 tx_verdict_out_of_range_is_refused(void **state)
 {
-	struct weir_verdict wrong_port = verdict_tx(0, PACKET_BYTES);
+	struct weir_verdict wrong_port = eal_bench_verdict_tx(0, PACKET_BYTES);
 
 	(void)state;
-	assert_refused(verdict_tx(PACKET_BYTES + 1, PACKET_BYTES));
-	assert_refused(verdict_tx(INT16_MAX, PACKET_BYTES));
-	assert_refused(verdict_tx(INT16_MIN, PACKET_BYTES));
-	assert_refused(verdict_tx(-RTE_PKTMBUF_HEADROOM - 1, PACKET_BYTES));
-	assert_refused(verdict_tx(0, 0));
-	assert_refused(verdict_tx(0, UINT32_MAX));
-	assert_refused(verdict_tx(0, 60000));
-	wrong_port.target = (uint8_t)(bench.port + 1);
+	assert_refused(eal_bench_verdict_tx(PACKET_BYTES + 1, PACKET_BYTES));
+	assert_refused(eal_bench_verdict_tx(INT16_MAX, PACKET_BYTES));
+	assert_refused(eal_bench_verdict_tx(INT16_MIN, PACKET_BYTES));
+	assert_refused(eal_bench_verdict_tx(-RTE_PKTMBUF_HEADROOM - 1, PACKET_BYTES));
+	assert_refused(eal_bench_verdict_tx(0, 0));
+	assert_refused(eal_bench_verdict_tx(0, UINT32_MAX));
+	assert_refused(eal_bench_verdict_tx(0, 60000));
+	wrong_port.target = 1;
 	assert_refused(wrong_port);
 	wrong_port.target = UINT8_MAX;
 	assert_refused(wrong_port);
@@ -148,7 +134,7 @@ tx_verdict_that_cuts_more_than_16_bits_is_refused(void **state)
 	for (int i = 1; i < 33; i++)
 		assert_int_equal(rte_pktmbuf_chain(chain, packet_make(2000, 0)), 0);
 	assert_int_equal(chain->pkt_len, 66000);
-	finish_one(chain, verdict_tx(0, 464));
+	finish_one(chain, eal_bench_verdict_tx(0, 464));
 	assert_null(loop_take());
 	assert_int_equal(bad_verdicts(), before + 1);
 	assert_nothing_leaked();
@@ -176,7 +162,7 @@ what_a_full_port_does_not_take_is_counted_and_freed(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < n; i++) {
 		void *handle = packet_make(PACKET_BYTES, 0);
-		const struct weir_verdict verdict = verdict_tx(0, PACKET_BYTES);
+		const struct weir_verdict verdict = eal_bench_verdict_tx(0, PACKET_BYTES);
 
 		rx_core_finish(bench.rx_core, &handle, &verdict, 1, 0);
 	}
@@ -301,7 +287,7 @@ bench_setup(void **state)
 	bench.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*bench.rx_core));
 	if (!bench.pool || !bench.rx_core || eal_bench_port_start(512, bench.pool) < 0)
 		return -1;
-	*bench.rx_core = (struct rx_core) { .tx_allowed = UINT32_C(1) << bench.port };
+	*bench.rx_core = (struct rx_core) { .tx_allowed = 1 };
 	return 0;
 }
 
