@@ -103,6 +103,17 @@ urgent_check(const struct weir_config *config, struct weir_config_error *error)
 }
 
 static int
+members_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	if (config->n_members <= config->n_workers)
+		return 0;
+	error_set_number(error, "n_members", config->n_members);
+	snprintf(error->allowed, sizeof(error->allowed), "0 to %" PRIu32 ", the workers",
+		config->n_workers);
+	return -EINVAL;
+}
+
+static int
 weights_check(const struct weir_config *config, struct weir_config_error *error)
 {
 	char field[24];
@@ -182,8 +193,8 @@ weir_config_check(const struct weir_config *config, struct weir_config_error *er
 		if (range_check(&ranges[i], config, error) < 0)
 			return -EINVAL;
 	}
-	if (urgent_check(config, error) < 0 || config_classes_check(config, error) < 0 ||
-		weights_check(config, error) < 0)
+	if (members_check(config, error) < 0 || urgent_check(config, error) < 0 ||
+		config_classes_check(config, error) < 0 || weights_check(config, error) < 0)
 		return -EINVAL;
 	if (order_check(config, error) < 0 || waiting_check(config, error) < 0)
 		return -EINVAL;

@@ -145,6 +145,23 @@ worker_init(struct weir_pool *pool, weir_worker_id id)
 		};
 }
 
+void
+pool_worker_reset(struct weir_pool *pool, weir_worker_id id)
+{
+	struct weir_worker *worker = &pool->workers[id];
+
+	*worker = (struct weir_worker) { 0 };
+	worker_init(pool, id);
+	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++) {
+		const uint64_t done =
+			atomic_load_explicit(&pool->reclaim[i].done[id], memory_order_relaxed);
+
+		worker->lane[i].head = (uint32_t)done;
+		worker->lane[i].completed = (uint32_t)done;
+		progress_publish(worker->progress, i, progress_pack((uint32_t)done, 0));
+	}
+}
+
 static bool
 pool_claims_workers(const struct weir_pool *pool)
 {

@@ -34,6 +34,8 @@ weir_pool_create(const struct weir_config *config, struct weir_config_error *err
 	*pool = (struct weir_pool) {
 		.config = *config,
 	};
+	if (pool->config.n_members == 0)
+		pool->config.n_members = config->n_workers;
 	pool_classes_resolve(pool);
 	config_detach(pool);
 	rc = pool_memory_init(pool);

@@ -27,14 +27,38 @@ struct tail_array {
 	CACHE_ALIGNED _Atomic uint32_t tail[WEIR_WORKERS_MAX];
 };
 
+/*
+ * What one dispatcher has reclaimed, by worker: {incarnation + 1 : 32, position : 32}, the position
+ * being the number of its lane's next packet, where the next incarnation begins. 0: nothing yet.
+ */
+struct reclaim_array {
+	CACHE_ALIGNED _Atomic uint64_t done[WEIR_WORKERS_MAX];
+};
+
 /* The version that one dispatcher uses: older snapshots may be freed. A line each. */
 struct seen_version {
 	CACHE_ALIGNED _Atomic uint64_t version;
 };
 
+/* What dispatchers do with their lanes to a worker. */
+enum lane_order {
+	LANE_OPEN = 0, /* nothing */
+	LANE_END,      /* say once where it ends: the worker drains */
+	LANE_RECLAIM,  /* take back all that is in it: the worker is gone */
+};
+
+/* The order for the lanes of one worker. A new one has another incarnation or is a later one. */
+struct worker_order {
+	uint32_t incarnation;
+	enum lane_order order;
+	struct weir_departure how; /* with LANE_RECLAIM */
+};
+
 struct pool_snapshot {
 	struct weir_snapshot view;
-	struct pool_snapshot *older; /* retired before this one */
+	bool is_awaited; /* nobody may be routable, but somebody will be */
+	struct worker_order order[WEIR_WORKERS_MAX]; /* by worker id */
+	struct pool_snapshot *older;		     /* retired before this one */
 };
 
 /* A class as a dispatcher goes by it. */
@@ -66,6 +90,8 @@ struct weir_pool {
 
 	/* Control thread only. */
 	enum weir_worker_state state[WEIR_WORKERS_MAX];
+	uint32_t flags[WEIR_WORKERS_MAX]; /* enum weir_worker_flag */
+	struct worker_order order[WEIR_WORKERS_MAX];
 	struct pool_snapshot *retired;
 	bool dispatcher_exists[WEIR_DISPATCHERS_MAX];
 	bool dispatcher_created[WEIR_DISPATCHERS_MAX]; /* its lanes have a history: never again */
@@ -75,6 +101,9 @@ struct weir_pool {
 	CACHE_ALIGNED _Atomic(struct pool_snapshot *) current;
 
 	struct seen_version seen[WEIR_DISPATCHERS_MAX];
+
+	/* Edge E13: each dispatcher stores its own, control loads them. */
+	struct reclaim_array reclaim[WEIR_DISPATCHERS_MAX];
 };
 
 /* The producer's end of the lane from `dispatcher` to `worker`; handles are the caller's array. */
@@ -102,6 +131,9 @@ struct tail_array *pool_tails(const struct weir_pool *pool, uint32_t dispatcher)
 int pool_memory_init(struct weir_pool *pool);
 void pool_memory_fini(struct weir_pool *pool);
 
+/* Makes a worker's memory that of its next incarnation, whose lanes begin where each was left. */
+void pool_worker_reset(struct weir_pool *pool, weir_worker_id id);
+
 /* Fills classes and routes from the configuration, which was checked. */
 void pool_classes_resolve(struct weir_pool *pool);
 
@@ -119,6 +151,27 @@ static inline const struct weir_snapshot *
 pool_snapshot_load(const struct weir_pool *pool)
 {
 	return &atomic_load_explicit(&pool->current, memory_order_acquire)->view;
+}
+
+/* The whole of which `view` is what strategies see. */
+static inline const struct pool_snapshot *
+pool_snapshot_of(const struct weir_snapshot *view)
+{
+	return (const struct pool_snapshot *)(const void *)((const char *)view -
+							    offsetof(struct pool_snapshot, view));
+}
+
+/*
+ * Edge E13, release side: `dispatcher` has taken everything out of its lane to `worker`, and will
+ * not look at that incarnation's memory again. Without release order control could start the next
+ * incarnation in memory that is still being read.
+ */
+static inline void
+pool_reclaim_report(struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker,
+	uint32_t incarnation, uint32_t position)
+{
+	atomic_store_explicit(&pool->reclaim[dispatcher].done[worker],
+		(uint64_t)(incarnation + 1) << 32 | position, memory_order_release);
 }
 
 /*

@@ -10,6 +10,8 @@
 
 #include "pool.h"
 
+#define FLAGS_ALL ((uint32_t)(WEIR_WORKER_PAUSED | WEIR_WORKER_LOST | WEIR_WORKER_STUCK))
+
 static struct pool_snapshot *
 snapshot_current(const struct weir_pool *pool)
 {
@@ -42,21 +44,40 @@ snapshot_free(struct pool_snapshot *snapshot)
 	free(snapshot);
 }
 
+static bool
+worker_is_routable(const struct weir_pool *pool, weir_worker_id id)
+{
+	return pool->state[id] == WEIR_WORKER_READY && pool->flags[id] == 0;
+}
+
+/* Whether a member that is not routable will be. */
+static bool
+worker_is_awaited(const struct weir_pool *pool, weir_worker_id id)
+{
+	if (pool->state[id] == WEIR_WORKER_STOPPED || pool->state[id] == WEIR_WORKER_DEAD)
+		return pool->order[id].order == LANE_RECLAIM && pool->order[id].how.awaited;
+	return pool->state[id] == WEIR_WORKER_STARTING ||
+	       (pool->state[id] == WEIR_WORKER_READY && pool->flags[id] != 0);
+}
+
 /* Fills the dense list of routable workers and its inverse from members and states. */
 static void
-snapshot_index(
-	struct weir_snapshot *view, const enum weir_worker_state *state, const uint16_t *weights)
+snapshot_index(const struct weir_pool *pool, struct pool_snapshot *snapshot)
 {
+	struct weir_snapshot *view = &snapshot->view;
+
 	view->n_routable = 0;
 	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++)
 		view->position[i] = WEIR_WORKER_NONE;
 	for (uint32_t i = 0; i < view->n_members; i++) {
 		const weir_worker_id id = view->member[i];
 
-		if (state[id] != WEIR_WORKER_READY)
+		snapshot->is_awaited |= worker_is_awaited(pool, id);
+		if (!worker_is_routable(pool, id))
 			continue;
 		view->position[id] = (uint16_t)view->n_routable;
-		view->weight[view->n_routable] = weights[id] > 0 ? weights[id] : 1;
+		view->weight[view->n_routable] =
+			pool->config.weights[id] > 0 ? pool->config.weights[id] : 1;
 		view->routable[view->n_routable++] = id;
 	}
 }
@@ -143,8 +164,7 @@ snapshot_publish(struct weir_pool *pool, struct pool_snapshot *next)
 
 /* Publishes `edited` (a copy whose members or states differ) or changes nothing: -ENOMEM. */
 static int
-snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited,
-	const enum weir_worker_state *state)
+snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited)
 {
 	struct pool_snapshot *next = calloc(1, sizeof(*next));
 
@@ -152,7 +172,8 @@ snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited,
 		return -ENOMEM;
 	next->view = *edited;
 	next->view.version++;
-	snapshot_index(&next->view, state, pool->config.weights);
+	memcpy(next->order, pool->order, sizeof(next->order));
+	snapshot_index(pool, next);
 	if (snapshot_prepare(&next->view) < 0) {
 		free(next);
 		return -ENOMEM;
@@ -165,7 +186,7 @@ int
 pool_snapshot_init(struct weir_pool *pool)
 {
 	struct weir_snapshot first = {
-		.n_members = pool->config.n_workers,
+		.n_members = pool->config.n_members,
 		.seed = pool->config.seed,
 		.n_routes = pool->n_routes,
 	};
@@ -175,7 +196,7 @@ pool_snapshot_init(struct weir_pool *pool)
 		first.member[i] = (weir_worker_id)i;
 		pool->state[i] = WEIR_WORKER_READY;
 	}
-	return snapshot_replace(pool, &first, pool->state);
+	return snapshot_replace(pool, &first);
 }
 
 void
@@ -203,17 +224,38 @@ member_find(const struct weir_snapshot *view, weir_worker_id id)
 	return i;
 }
 
-/* Publishes `edited` with worker `id` in `state`; on failure the state is as it was. */
-static int
-state_change(struct weir_pool *pool, const struct weir_snapshot *edited, weir_worker_id id,
-	enum weir_worker_state state)
-{
-	const enum weir_worker_state before = pool->state[id];
+/* What control knows of a worker, to be put back if a change cannot be published. */
+struct worker_record {
+	enum weir_worker_state state;
+	uint32_t flags;
+	struct worker_order order;
+};
 
-	pool->state[id] = state;
-	if (snapshot_replace(pool, edited, pool->state) == 0)
+static struct worker_record
+record_read(const struct weir_pool *pool, weir_worker_id id)
+{
+	return (struct worker_record) { pool->state[id], pool->flags[id], pool->order[id] };
+}
+
+static void
+record_write(struct weir_pool *pool, weir_worker_id id, const struct worker_record *record)
+{
+	pool->state[id] = record->state;
+	pool->flags[id] = record->flags;
+	pool->order[id] = record->order;
+}
+
+/* Publishes `edited` with worker `id` as `record` says; on failure all is as it was. */
+static int
+worker_change(struct weir_pool *pool, const struct weir_snapshot *edited, weir_worker_id id,
+	const struct worker_record *record)
+{
+	const struct worker_record before = record_read(pool, id);
+
+	record_write(pool, id, record);
+	if (snapshot_replace(pool, edited) == 0)
 		return 0;
-	pool->state[id] = before;
+	record_write(pool, id, &before);
 	return -ENOMEM;
 }
 
@@ -221,6 +263,7 @@ int
 weir_pool_set_state(struct weir_pool *pool, weir_worker_id id, enum weir_worker_state state)
 {
 	const struct weir_snapshot *view = &snapshot_current(pool)->view;
+	struct worker_record record;
 
 	if ((unsigned int)state >= WEIR_WORKER_STATE_COUNT)
 		return -EINVAL;
@@ -230,7 +273,28 @@ weir_pool_set_state(struct weir_pool *pool, weir_worker_id id, enum weir_worker_
 		return -EINVAL;
 	if (state == pool->state[id])
 		return 0;
-	return state_change(pool, view, id, state);
+	record = record_read(pool, id);
+	record.state = state;
+	if (state == WEIR_WORKER_DRAINING)
+		record.order.order = LANE_END;
+	return worker_change(pool, view, id, &record);
+}
+
+int
+weir_pool_set_flags(struct weir_pool *pool, weir_worker_id id, uint32_t flags)
+{
+	const struct weir_snapshot *view = &snapshot_current(pool)->view;
+	struct worker_record record;
+
+	if (flags & ~FLAGS_ALL)
+		return -EINVAL;
+	if (member_find(view, id) == view->n_members)
+		return -ENOENT;
+	if (flags == pool->flags[id])
+		return 0;
+	record = record_read(pool, id);
+	record.flags = flags;
+	return worker_change(pool, view, id, &record);
 }
 
 int
@@ -238,26 +302,122 @@ weir_pool_remove(struct weir_pool *pool, weir_worker_id id)
 {
 	struct weir_snapshot edited = snapshot_current(pool)->view;
 	const uint32_t at = member_find(&edited, id);
+	struct worker_record record;
 
 	if (at == edited.n_members)
 		return -ENOENT;
 	edited.n_members--;
 	for (uint32_t i = at; i < edited.n_members; i++)
 		edited.member[i] = edited.member[i + 1];
-	return state_change(pool, &edited, id, WEIR_WORKER_STOPPED);
+	record = record_read(pool, id);
+	if (record.state < WEIR_WORKER_STOPPED)
+		record.state = WEIR_WORKER_STOPPED;
+	return worker_change(pool, &edited, id, &record);
 }
 
 int
 weir_pool_add(struct weir_pool *pool, weir_worker_id id)
 {
 	struct weir_snapshot edited = snapshot_current(pool)->view;
+	struct worker_record record;
 
 	if (id >= pool->config.n_workers)
 		return -EINVAL;
 	if (member_find(&edited, id) < edited.n_members)
 		return -EEXIST;
-	if (atomic_load_explicit(&pool->reclaimed[id], memory_order_relaxed))
+	if (atomic_load_explicit(&pool->reclaimed[id], memory_order_relaxed) ||
+		pool->order[id].order == LANE_RECLAIM)
 		return -EBUSY;
 	edited.member[edited.n_members++] = id;
-	return state_change(pool, &edited, id, WEIR_WORKER_STARTING);
+	record = (struct worker_record) {
+		.state = WEIR_WORKER_STARTING,
+		.order = { .incarnation = pool->order[id].incarnation + 1 },
+	};
+	return worker_change(pool, &edited, id, &record);
+}
+
+enum weir_worker_state
+weir_pool_worker_state(const struct weir_pool *pool, weir_worker_id id, uint32_t *flags)
+{
+	if (flags)
+		*flags = pool->flags[id];
+	return pool->state[id];
+}
+
+uint32_t
+weir_pool_worker_incarnation(const struct weir_pool *pool, weir_worker_id id)
+{
+	return pool->order[id].incarnation;
+}
+
+static bool
+departure_is_valid(const struct weir_pool *pool, const struct weir_departure *how)
+{
+	return (how->state == WEIR_WORKER_STOPPED || how->state == WEIR_WORKER_DEAD) &&
+	       (!how->redispatch || pool->config.lend_metadata) &&
+	       (!how->redeliver || how->redispatch) &&
+	       (unsigned int)how->queued_reason < WEIR_REASON_COUNT &&
+	       (unsigned int)how->in_process_reason < WEIR_REASON_COUNT;
+}
+
+int
+weir_pool_worker_gone(struct weir_pool *pool, weir_worker_id id, const struct weir_departure *how)
+{
+	struct worker_record record;
+
+	if (id >= pool->config.n_workers)
+		return -ENOENT;
+	if (!departure_is_valid(pool, how))
+		return -EINVAL;
+	if (pool->order[id].order == LANE_RECLAIM)
+		return -EALREADY;
+	record = record_read(pool, id);
+	record.state = how->state;
+	record.order.order = LANE_RECLAIM;
+	record.order.how = *how;
+	return worker_change(pool, &snapshot_current(pool)->view, id, &record);
+}
+
+/* Edge E13, acquire side: after this nobody looks at the departed incarnation's memory. */
+static bool
+dispatcher_has_reclaimed(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id id)
+{
+	const uint64_t done =
+		atomic_load_explicit(&pool->reclaim[dispatcher].done[id], memory_order_acquire);
+
+	return !pool->dispatcher_exists[dispatcher] ||
+	       (uint32_t)(done >> 32) == pool->order[id].incarnation + 1;
+}
+
+bool
+weir_pool_worker_is_reclaimed(const struct weir_pool *pool, weir_worker_id id)
+{
+	if (pool->order[id].order != LANE_RECLAIM)
+		return false;
+	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++) {
+		if (!dispatcher_has_reclaimed(pool, i, id))
+			return false;
+	}
+	return true;
+}
+
+int
+weir_pool_worker_restart(struct weir_pool *pool, weir_worker_id id)
+{
+	struct weir_snapshot edited = snapshot_current(pool)->view;
+	struct worker_record record;
+
+	if (id >= pool->config.n_workers)
+		return -ENOENT;
+	if (!weir_pool_worker_is_reclaimed(pool, id) ||
+		atomic_load_explicit(&pool->reclaimed[id], memory_order_relaxed))
+		return -EBUSY;
+	if (member_find(&edited, id) == edited.n_members)
+		edited.member[edited.n_members++] = id;
+	pool_worker_reset(pool, id);
+	record = (struct worker_record) {
+		.state = WEIR_WORKER_STARTING,
+		.order = { .incarnation = pool->order[id].incarnation + 1 },
+	};
+	return worker_change(pool, &edited, id, &record);
 }

@@ -22,6 +22,7 @@ static const char *const reason_names[WEIR_REASON_COUNT] = {
 	[WEIR_REASON_HELD_OVERFLOW] = "held_overflow",
 	[WEIR_REASON_HOLD_TIMEOUT] = "hold_timeout",
 	[WEIR_REASON_DRAIN_TIMEOUT] = "drain_timeout",
+	[WEIR_REASON_CRASH_INFLIGHT] = "crash_inflight",
 };
 
 const char *

@@ -38,6 +38,12 @@ enum weir_meta_flag {
 	/** To every routable worker, past the strategy: the message index does not count it. Only
 	 * of a dispatcher that was given a weir_copy_fn; others do not look at it. */
 	WEIR_META_TO_ALL = 1u << 1,
+	/** Set by the dispatcher: one of several copies, for its worker alone. */
+	WEIR_META_COPY = 1u << 2,
+	/** Set by the dispatcher: it was lent before, to a worker that is gone. */
+	WEIR_META_RECLAIMED = 1u << 3,
+	/** Set by the dispatcher: that worker may have begun to work on it. */
+	WEIR_META_REDELIVERED = 1u << 4,
 };
 
 /**

@@ -29,13 +29,62 @@ struct weir_pool;
 /** The borrower's end: what one worker thread holds. Opaque; see weir/lane.h. */
 struct weir_worker;
 
-/** States of a worker, monotonic until it is added anew. Only `ready` workers are routable. */
+/**
+ * States of a worker, monotonic within one incarnation. Only `ready` workers without a flag are
+ * routable.
+ */
 enum weir_worker_state {
 	WEIR_WORKER_STARTING, /**< laid out, not yet polling */
 	WEIR_WORKER_READY,    /**< takes packets */
 	WEIR_WORKER_DRAINING, /**< gets no new packets, finishes what it has */
 	WEIR_WORKER_STOPPED,  /**< finished and gone */
+	WEIR_WORKER_DEAD,     /**< gone without having finished: on proof only */
 	WEIR_WORKER_STATE_COUNT,
+};
+
+/** What makes a worker unroutable for a while, whatever its state. Reversible; bits. */
+enum weir_worker_flag {
+	WEIR_WORKER_PAUSED = 1u << 0, /**< it was told to take nothing */
+	WEIR_WORKER_LOST = 1u << 1,   /**< its heart does not beat */
+	WEIR_WORKER_STUCK = 1u << 2,  /**< it has packets and completes none */
+};
+
+/** What a worker is told to do: a state to be reached, read between bursts. */
+enum weir_worker_command {
+	WEIR_COMMAND_RUN = 0, /**< take, work, complete */
+	WEIR_COMMAND_PAUSE,   /**< take nothing */
+	WEIR_COMMAND_DRAIN,   /**< as run, until weir_worker_is_drained() */
+	WEIR_COMMAND_STOP,    /**< leave, at the next burst's end */
+};
+
+/** How a worker has left, and what is to become of what it was lent. */
+struct weir_departure {
+	enum weir_worker_state state; /**< WEIR_WORKER_STOPPED or WEIR_WORKER_DEAD */
+	/** What it had not begun goes to other workers, in order, and waits in the hold until it
+	 * finds room, whatever the policy. Needs weir_config.lend_metadata. Otherwise it ends for
+	 * `queued_reason`. Copies of packets for several workers end as `dead_worker` always: the
+	 * others have theirs. (Numbered ones are redone.) */
+	bool redispatch;
+	/** With `redispatch`: also what it was working on, at most once per packet. */
+	bool redeliver;
+	/** A new incarnation is to come: while no worker is routable, packets wait for it. */
+	bool awaited;
+	enum weir_reason queued_reason;	    /**< of queued packets without `redispatch` */
+	enum weir_reason in_process_reason; /**< of those in process that are not redelivered */
+};
+
+/** What a worker says of itself. From a process it is hearsay: nothing may depend on it. */
+struct weir_worker_pulse {
+	uint32_t beats;		      /**< counts up */
+	enum weir_worker_state state; /**< as it reported last; of a wrong value, STARTING */
+};
+
+/** Files that back one worker's memory, to be passed to its process; they stay the pool's. */
+struct weir_worker_memory {
+	int lanes_fd; /**< to be mapped read-only: sealed against more */
+	size_t lanes_bytes;
+	int own_fd; /**< to be mapped read-write; its size is sealed */
+	size_t own_bytes;
 };
 
 /** What is promised of packets of one flow. */
@@ -104,7 +153,9 @@ struct weir_class {
 
 /** What a pool is made of. Start from weir_config_default(). */
 struct weir_config {
-	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX; all are members, `ready` at once */
+	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX: lanes are laid out for so many */
+	uint32_t n_members;	/**< of these, the first so many are members, `ready` at once;
+				     0 stands for n_workers */
 	uint32_t n_dispatchers; /**< 1 .. WEIR_DISPATCHERS_MAX */
 	/**
 	 * The last so many dispatchers are urgent, 0 .. n_dispatchers - 1: a worker takes nothing
@@ -162,6 +213,14 @@ struct weir_config {
 	uint32_t depth_alarm_pkts; /**< depth of a worker at which the first alarm rings; 0 = off */
 	uint64_t seed;		   /**< of everything random; same seed, same decisions */
 	bool lend_metadata;	   /**< copy struct weir_meta into the lane (32 bytes per packet) */
+	/**
+	 * Lanes and worker areas are files in memory that processes can map, and lanes carry
+	 * offsets from `data_base`: every packet's data must lie within `data_bytes` from there.
+	 * Workers say what they have in process before they work on it.
+	 */
+	bool is_shared;
+	void *data_base;   /**< NULL unless is_shared */
+	size_t data_bytes; /**< 0 unless is_shared */
 };
 
 /**
@@ -228,6 +287,55 @@ WEIR_API struct weir_worker *weir_pool_worker(struct weir_pool *pool, weir_worke
  */
 WEIR_API int weir_pool_set_state(
 	struct weir_pool *pool, weir_worker_id id, enum weir_worker_state state);
+
+/**
+ * Sets a worker's flags, a set of enum weir_worker_flag, and publishes a new snapshot if they
+ * differ. Caller: the control thread.
+ * @return 0, -EINVAL (no such flag), -ENOENT (not a member) or -ENOMEM (nothing changed)
+ */
+WEIR_API int weir_pool_set_flags(struct weir_pool *pool, weir_worker_id id, uint32_t flags);
+
+/** The state, the flags (NULL: not wanted) and the incarnation, from 0 on. Control thread. */
+WEIR_API enum weir_worker_state weir_pool_worker_state(
+	const struct weir_pool *pool, weir_worker_id id, uint32_t *flags);
+WEIR_API uint32_t weir_pool_worker_incarnation(const struct weir_pool *pool, weir_worker_id id);
+
+/**
+ * Tells that a worker is gone, on proof: its thread is joined, or its process reaped. Every
+ * dispatcher then reclaims its lane to it, some packets per weir_harvest: completed ones come home,
+ * the others become what `how` says. Until a dispatcher has done so the packets' buckets wait.
+ * Caller: the control thread.
+ * @return 0, -EINVAL (no departure: `state`, or `redispatch` without metadata), -EALREADY (it is
+ * gone already), -ENOENT (no such worker) or -ENOMEM (nothing changed)
+ */
+WEIR_API int weir_pool_worker_gone(
+	struct weir_pool *pool, weir_worker_id id, const struct weir_departure *how);
+
+/** Whether every dispatcher has reclaimed what the worker that is gone had. Control thread. */
+WEIR_API bool weir_pool_worker_is_reclaimed(const struct weir_pool *pool, weir_worker_id id);
+
+/**
+ * Begins the next incarnation of a worker that is gone and reclaimed: state `starting`, no flags,
+ * command `run`; one that was removed from the pool is put back, at its end. Its former memory is
+ * the new one's. Caller: the control thread.
+ * @return 0, -EBUSY (not gone, or not reclaimed), -ENOENT (no such worker) or -ENOMEM
+ */
+WEIR_API int weir_pool_worker_restart(struct weir_pool *pool, weir_worker_id id);
+
+/** Tells a worker what to do (edge E5). Any worker below n_workers. Control thread. */
+WEIR_API void weir_pool_command(
+	struct weir_pool *pool, weir_worker_id id, enum weir_worker_command command);
+
+/** What a worker says of itself (edge E4). Any thread. */
+WEIR_API struct weir_worker_pulse weir_pool_worker_pulse(
+	const struct weir_pool *pool, weir_worker_id id);
+
+/**
+ * The files of a worker's memory.
+ * @return 0, -ENOENT (no such worker) or -EINVAL (the pool is not shared). Control thread.
+ */
+WEIR_API int weir_pool_worker_memory(
+	const struct weir_pool *pool, weir_worker_id id, struct weir_worker_memory *memory);
 
 /**
  * Takes a worker out of the pool (its neighbours close ranks) and publishes a new snapshot.

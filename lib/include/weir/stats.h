@@ -35,6 +35,7 @@ enum weir_reason {
 	WEIR_REASON_HELD_OVERFLOW,	/**< the hold was full */
 	WEIR_REASON_HOLD_TIMEOUT,	/**< waited in the hold up to its deadline */
 	WEIR_REASON_DRAIN_TIMEOUT,	/**< not finished when the drain timeout ended */
+	WEIR_REASON_CRASH_INFLIGHT,	/**< its worker died while it may have worked on it */
 	WEIR_REASON_COUNT,
 };
 
