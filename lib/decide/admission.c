@@ -6,6 +6,12 @@
 #include "admission.h"
 
 #include <errno.h>
+#include <string.h>
+
+#define DEPTHS_BYTES ((size_t)WEIR_CLASSES_MAX * WEIR_WORKERS_MAX * sizeof(uint32_t))
+
+/* In slot_class: the packet there was lent before classes were counted. */
+#define CLASS_UNBOOKED UINT8_MAX
 
 static bool
 strategy_counts(const struct weir_strategy *strategy)
@@ -15,15 +21,15 @@ strategy_counts(const struct weir_strategy *strategy)
 
 /* Whether anything goes by what is counted here. */
 static bool
-pool_counts_classes(const struct weir_pool *pool)
+policy_counts_classes(const struct pool_policy *policy)
 {
-	for (uint32_t i = 0; i < pool->n_routes; i++) {
-		if (strategy_counts(pool->route[i].strategy) ||
-			strategy_counts(pool->route[i].fallback))
+	for (uint32_t i = 0; i < policy->n_routes; i++) {
+		if (strategy_counts(policy->route[i].strategy) ||
+			strategy_counts(policy->route[i].fallback))
 			return true;
 	}
 	for (uint32_t id = 0; id < WEIR_CLASSES_MAX; id++) {
-		if (pool->class_of[id].admission != WEIR_ADMIT_SERIAL)
+		if (policy->class_of[id].admission != WEIR_ADMIT_SERIAL)
 			return true;
 	}
 	return false;
@@ -32,22 +38,64 @@ pool_counts_classes(const struct weir_pool *pool)
 int
 class_books_init(struct weir_dispatcher *dispatcher)
 {
-	const struct weir_pool *pool = dispatcher->pool;
-	const size_t depth_bytes = WEIR_CLASSES_MAX * WEIR_WORKERS_MAX * sizeof(uint32_t);
-	const size_t slots_bytes = (size_t)pool->geometry.n_slots * dispatcher->n_workers;
+	const size_t slots_bytes =
+		(size_t)dispatcher->pool->geometry.n_slots * dispatcher->n_workers;
 	struct class_books *books = &dispatcher->class_books;
 
-	if (!pool_counts_classes(pool))
-		return 0;
-	if (area_allocate(&books->area, depth_bytes + slots_bytes) < 0)
+	/* Some policy to come may count classes; memory that nobody touches costs nothing. */
+	if (area_allocate(&books->area, DEPTHS_BYTES + slots_bytes) < 0)
 		return -ENOMEM;
-	dispatcher->counts_classes = true;
 	books->depth = books->area.memory;
-	books->slot_class = (uint8_t *)books->area.memory + depth_bytes;
-	books->claims = pool_claims(pool);
-	dispatcher->pick.class_depth = books->depth;
-	dispatcher->pick.claims = books->claims;
+	books->slot_class = (uint8_t *)books->area.memory + DEPTHS_BYTES;
+	books->slots_bytes = slots_bytes;
 	return 0;
+}
+
+/*
+ * Edge E8, release side of a claim: whoever claims the worker next sees that it has nothing of the
+ * class any more; without release order a progress word read before this store could be older than
+ * the claim that it justified.
+ */
+static void
+claim_release(struct weir_dispatcher *dispatcher, uint32_t slot)
+{
+	weir_claim *claim = &dispatcher->class_books.claims[slot];
+
+	if (atomic_load_explicit(claim, memory_order_relaxed) == dispatcher->id + 1)
+		atomic_store_explicit(claim, 0, memory_order_release);
+}
+
+/* Gives back every claim: nobody counts when packets of a class come home. */
+static void
+claims_release(struct weir_dispatcher *dispatcher)
+{
+	for (uint32_t slot = 0; slot < WEIR_CLASSES_MAX * WEIR_WORKERS_MAX; slot++)
+		claim_release(dispatcher, slot);
+}
+
+/* From here on packets are booked; what is lent already never was. */
+static void
+books_open(struct class_books *books)
+{
+	memset(books->depth, 0, DEPTHS_BYTES);
+	memset(books->slot_class, CLASS_UNBOOKED, books->slots_bytes);
+}
+
+void
+class_books_adopt(struct weir_dispatcher *dispatcher)
+{
+	struct class_books *books = &dispatcher->class_books;
+	const bool counts = policy_counts_classes(dispatcher->policy);
+	weir_claim *claims = dispatcher->policy->claims ? pool_claims(dispatcher->pool) : NULL;
+
+	if (books->claims && !claims)
+		claims_release(dispatcher);
+	if (counts && !dispatcher->counts_classes)
+		books_open(books);
+	dispatcher->counts_classes = counts;
+	books->claims = claims;
+	dispatcher->pick.class_depth = counts ? books->depth : NULL;
+	dispatcher->pick.claims = claims;
 }
 
 void
@@ -85,28 +133,17 @@ class_book(struct weir_dispatcher *dispatcher, const struct weir_meta *meta, wei
 	dispatcher->class_books.depth[weir_class_slot(class_id, id)]++;
 }
 
-/*
- * Edge E8, release side of a claim: whoever claims the worker next sees that it has nothing of the
- * class any more; without release order a progress word read before this store could be older than
- * the claim that it justified.
- */
-static void
-claim_release(struct weir_dispatcher *dispatcher, uint32_t slot)
-{
-	weir_claim *claim = &dispatcher->class_books.claims[slot];
-
-	if (atomic_load_explicit(claim, memory_order_relaxed) == dispatcher->id + 1)
-		atomic_store_explicit(claim, 0, memory_order_release);
-}
-
 void
 class_unbook(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t seq, uint32_t n)
 {
 	struct class_books *books = &dispatcher->class_books;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t slot = weir_class_slot(*slot_class_at(dispatcher, id, seq + i), id);
+		const uint8_t class_id = *slot_class_at(dispatcher, id, seq + i);
+		const uint32_t slot = weir_class_slot(class_id, id);
 
+		if (unlikely(class_id == CLASS_UNBOOKED))
+			continue;
 		if (--books->depth[slot] == 0 && books->claims)
 			claim_release(dispatcher, slot);
 	}

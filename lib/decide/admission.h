@@ -8,8 +8,11 @@
 
 #include "dispatch.h"
 
-/* Allocates what is counted, if anything goes by it. Returns 0 or -ENOMEM. Control thread. */
+/* Allocates what may come to be counted. Returns 0 or -ENOMEM. Control thread. */
 int class_books_init(struct weir_dispatcher *dispatcher);
+
+/* Counts from here on, or no more, as the policy wants it. */
+void class_books_adopt(struct weir_dispatcher *dispatcher);
 void class_books_fini(struct weir_dispatcher *dispatcher);
 
 /* Whether the packet is let into the lane of worker `id`: not if later ones are discarded. */

@@ -41,7 +41,7 @@ packet_police(struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 
 	if (class->action == WEIR_ACTION_DROP || class->police_pps == 0)
 		return true;
-	bucket = &dispatcher->bucket[class - dispatcher->pool->class_of];
+	bucket = &dispatcher->bucket[class - dispatcher->policy->class_of];
 	token_bucket_fill(bucket, dispatcher->pick.now_ns);
 	return token_bucket_take(bucket);
 }
@@ -232,7 +232,7 @@ packet_withdraw(struct weir_dispatcher *dispatcher, const struct dispatch_state 
 		dispatcher->part[ROUTE_PARTS * class->route].n_asked--;
 	if (class->police_pps > 0 && class->action != WEIR_ACTION_DROP && !state->from_hold &&
 		target != PLAN_DROP + WEIR_REASON_RATE_LIMITED)
-		token_bucket_return(&dispatcher->bucket[class - dispatcher->pool->class_of]);
+		token_bucket_return(&dispatcher->bucket[class - dispatcher->policy->class_of]);
 }
 
 /*

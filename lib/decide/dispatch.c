@@ -99,7 +99,8 @@ weir_harvest(struct weir_dispatcher *dispatcher)
 	uint32_t finished;
 	bool due;
 
-	mirror_sync(dispatcher);
+	if (!dispatcher->is_refreshed)
+		mirror_sync(dispatcher);
 	dispatcher->reread = (struct bitset) { 0 };
 	finished = harvest_pass(dispatcher);
 	if (unlikely(dispatcher->state_period.period_ns > 0))

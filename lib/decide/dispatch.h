@@ -21,7 +21,7 @@ struct dispatch_state {
 static inline const struct pool_class *
 class_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
-	return &dispatcher->pool->class_of[weir_class_id(meta)];
+	return &dispatcher->policy->class_of[weir_class_id(meta)];
 }
 
 /* time.c */
@@ -195,11 +195,8 @@ bool packet_police(struct weir_dispatcher *dispatcher, const struct weir_meta *m
 
 /* route.c: who is asked */
 
-/* Learns from the pool how its packets may differ. */
-void routes_learn(struct weir_dispatcher *dispatcher);
-
-/* Sets up the strategies of all routes. Returns 0 or -ENOMEM. */
-int routes_init(struct weir_dispatcher *dispatcher);
+/* Goes by another policy from here on: between bursts. */
+void policy_adopt(struct weir_dispatcher *dispatcher, const struct pool_policy *policy);
 
 /* The pool has changed: `rotation_by` is new. */
 void routes_adopt(struct weir_dispatcher *dispatcher);
@@ -328,6 +325,9 @@ bool lane_evict(
  */
 bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
 	weir_worker_id target, uint64_t deadline_ns);
+
+/* Counts afresh which held packets refuse others: policies are others than before. */
+void refusing_recount(struct weir_dispatcher *dispatcher);
 
 /* Whether a pass over the hold, which is not empty, could find a packet that may go. */
 bool hold_is_due(const struct weir_dispatcher *dispatcher);

@@ -43,17 +43,16 @@ pins_init(struct weir_dispatcher *dispatcher)
 {
 	const size_t pin_bytes = WEIR_BUCKETS * sizeof(struct pin);
 	const size_t time_bytes = dispatcher->sticky_ns > 0 ? WEIR_BUCKETS * sizeof(uint64_t) : 0;
-	const size_t met_bytes = dispatcher->mixes_owners ? WEIR_BUCKETS : 0;
 
 	if (dispatcher->pool->config.order == WEIR_ORDER_NONE)
 		return 0;
-	if (area_allocate(&dispatcher->pin_area, pin_bytes + time_bytes + met_bytes) < 0)
+	/* Some policy to come may mix owners. */
+	if (area_allocate(&dispatcher->pin_area, pin_bytes + time_bytes + WEIR_BUCKETS) < 0)
 		return -ENOMEM;
 	dispatcher->pins = dispatcher->pin_area.memory;
 	if (time_bytes > 0)
 		dispatcher->last_ns = (uint64_t *)(dispatcher->pins + WEIR_BUCKETS);
-	if (met_bytes > 0)
-		dispatcher->met = (uint8_t *)dispatcher->pin_area.memory + pin_bytes + time_bytes;
+	dispatcher->met_memory = (uint8_t *)dispatcher->pin_area.memory + pin_bytes + time_bytes;
 	return 0;
 }
 
@@ -86,8 +85,6 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.burst = config->burst,
 		.chunk = config->chunk,
 		.counts_in_process = config->depth_mode == WEIR_DEPTH_OUTSTANDING,
-		.owns_flows = pool->route[0].strategy->flags & WEIR_STRATEGY_OWNS_FLOWS,
-		.reads_metadata = pool->route[0].strategy->flags & WEIR_STRATEGY_READS_META,
 		.has_budget = config->budget_pkts > 0,
 		.budget = config->budget_pkts > 0 ? config->budget_pkts : UINT32_MAX,
 		.hold_timeout_ns = config->hold_timeout_ns,
@@ -96,7 +93,6 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 	};
 	pick_init(dispatcher);
-	routes_learn(dispatcher);
 }
 
 static void
@@ -105,7 +101,6 @@ dispatcher_free(struct weir_dispatcher *dispatcher)
 	hold_fini(&dispatcher->hold);
 	class_books_fini(dispatcher);
 	area_free(&dispatcher->pin_area);
-	area_free(&dispatcher->state_area);
 	area_free(&dispatcher->claim_area);
 	area_free(&dispatcher->lane_area);
 	free(dispatcher);
@@ -131,8 +126,7 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher->finish = finish;
 	dispatcher->finish_context = context;
 	if (lanes_init(dispatcher) < 0 || claims_init(dispatcher) < 0 ||
-		routes_init(dispatcher) < 0 || pins_init(dispatcher) < 0 ||
-		class_books_init(dispatcher) < 0 ||
+		pins_init(dispatcher) < 0 || class_books_init(dispatcher) < 0 ||
 		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;

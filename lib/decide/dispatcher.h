@@ -119,10 +119,11 @@ struct budget_lines {
 	struct bitset owners; /* for that of these, which own them */
 };
 
-/* Packets of each class at each worker. Empty unless counts_classes. */
+/* Packets of each class at each worker. Of use only while counts_classes. */
 struct class_books {
 	uint32_t *depth;     /* packets of a class lent to a worker, by weir_class_slot() */
 	uint8_t *slot_class; /* by worker and lane slot: class of the packet there */
+	size_t slots_bytes;  /* of slot_class */
 	weir_claim *claims;  /* the pool's; NULL where none are taken */
 	uint32_t n_picked;
 	uint32_t picked[WEIR_BURST_MAX]; /* slots that strategies picked for the plan at hand */
@@ -177,8 +178,9 @@ struct fan_out {
 };
 
 struct weir_dispatcher {
-	/* Fixed at creation. */
+	/* Fixed at creation, but for what follows from the policy. */
 	struct weir_pool *pool;
+	const struct pool_policy *policy; /* the snapshot's */
 	weir_finish_fn finish;
 	void *finish_context;
 	weir_copy_fn copy; /* NULL: packets are not copied */
@@ -201,8 +203,10 @@ struct weir_dispatcher {
 	uint64_t sticky_ns;	  /* a bucket stays until it was silent that long; 0 = off */
 	struct pin *pins;	  /* order flow: by bucket; NULL with order none */
 	uint64_t *last_ns;	  /* with sticky_ns: by bucket, arrival of its last packet */
-	uint8_t *met;	  /* with mixes_owners: by bucket, whose packets of it the plan has */
-	uint64_t n_moves; /* buckets that went to another worker than before */
+	uint8_t *met;	     /* with mixes_owners: by bucket, whose packets of it the plan has */
+	uint8_t *met_memory; /* order flow: what that is, if it is */
+	bool is_refreshed;   /* its caller says when to adopt a snapshot */
+	uint64_t n_moves;    /* buckets that went to another worker than before */
 	_Atomic uint32_t *tails; /* own tail array; NULL with one dispatcher */
 	struct progress *progress[WEIR_WORKERS_MAX];
 
@@ -239,8 +243,7 @@ struct weir_dispatcher {
 	uint64_t now_ns; /* as weir_time_set said last; 0 = it never did */
 	struct state_period state_period;
 	struct class_books class_books;
-	struct area state_area; /* the strategies' own */
-	struct area pin_area;	/* pins[], last_ns[], met[] */
+	struct area pin_area; /* pins[], last_ns[], met_memory[] */
 	struct plan plan;
 	struct class_plan class_plan;
 	struct route_part part[ROUTE_PARTS * WEIR_ROUTES_MAX];

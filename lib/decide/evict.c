@@ -19,7 +19,7 @@ claims_init(struct weir_dispatcher *dispatcher)
 	const size_t taken_bytes = claim_taken_bytes(&pool->geometry);
 	char *memory;
 
-	if (!pool->claim_lanes)
+	if (!pool->policy->claim_lanes)
 		return 0;
 	if (area_allocate(&dispatcher->claim_area, claims_bytes + n * taken_bytes) < 0)
 		return -ENOMEM;

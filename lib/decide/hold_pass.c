@@ -26,6 +26,17 @@ burst_of_one(const struct weir_burst *burst, uint32_t i)
 	};
 }
 
+void
+refusing_recount(struct weir_dispatcher *dispatcher)
+{
+	const struct hold *hold = &dispatcher->hold;
+
+	dispatcher->n_held_refusing = 0;
+	for (uint32_t i = 0; i < hold_count(hold); i++)
+		dispatcher->n_held_refusing +=
+			class_of(dispatcher, &hold->metadata[hold_index(hold, i)])->policy->refuses;
+}
+
 bool
 hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
 	weir_worker_id target, uint64_t deadline_ns)

@@ -19,9 +19,12 @@ static __attribute__((noinline)) void
 mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *snapshot)
 {
 	struct weir_pick_context *pick = &dispatcher->pick;
+	const struct pool_policy *policy = pool_snapshot_of(snapshot)->policy;
 	const uint32_t divisor = rotation_divisor(snapshot);
 
 	dispatcher->snapshot = snapshot;
+	if (policy != dispatcher->policy)
+		policy_adopt(dispatcher, policy);
 	dispatcher->hold_news.all = true;
 	dispatcher->rotation_by = fastmod_make(divisor);
 	pick->table = snapshot->route[0].table;
@@ -43,6 +46,17 @@ mirror_sync(struct weir_dispatcher *dispatcher)
 
 	if (unlikely(snapshot != dispatcher->snapshot))
 		mirror_adopt(dispatcher, snapshot);
+}
+
+void *
+weir_refresh(struct weir_dispatcher *dispatcher, const struct weir_dispatcher *like)
+{
+	dispatcher->is_refreshed = true;
+	if (!like)
+		mirror_sync(dispatcher);
+	else if (unlikely(like->snapshot != dispatcher->snapshot))
+		mirror_adopt(dispatcher, like->snapshot);
+	return dispatcher->policy->tag;
 }
 
 uint64_t

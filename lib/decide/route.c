@@ -6,103 +6,14 @@
  * Routes are asked one after another in one mirror. Who reads depth counts its own picks there; of
  * the others they are counted here, so that each strategy sees what those before it have picked.
  */
-#include <errno.h>
-
 #include "admission.h"
-#include "rng.h"
-
-static size_t
-state_bytes(const struct weir_strategy *strategy)
-{
-	return strategy ? round_up(strategy->state_bytes, CACHE_LINE_BYTES) : 0;
-}
-
-static void
-part_init(struct weir_dispatcher *dispatcher, uint32_t part, const struct weir_strategy *strategy,
-	char **memory)
-{
-	const uint64_t seed = dispatcher->pick.seed;
-	const size_t bytes = state_bytes(strategy);
-
-	dispatcher->part[part] = (struct route_part) {
-		.strategy = strategy,
-		.state = bytes > 0 ? *memory : NULL,
-		.seed = part == 0 ? seed : rng_at(seed, part),
-		.index = dispatcher->pick.index,
-	};
-	/* There may be no memory at all. */
-	if (bytes > 0)
-		*memory += bytes;
-}
-
-static uint32_t
-strategy_flags(const struct weir_strategy *strategy)
-{
-	return strategy ? strategy->flags : 0;
-}
-
-/* Packets of 10 ms: a policer lets through what came late by so much. */
-static uint32_t
-police_burst(const struct pool_class *class)
-{
-	const uint64_t packets = class->police_pps / 100;
-
-	if (class->police_burst > 0)
-		return class->police_burst;
-	return packets > 0 ? (uint32_t)packets : 1;
-}
-
-void
-routes_learn(struct weir_dispatcher *dispatcher)
-{
-	const struct weir_pool *pool = dispatcher->pool;
-	uint32_t flags = 0;
-
-	for (uint32_t i = 0; i < pool->n_routes; i++)
-		flags |= strategy_flags(pool->route[i].strategy) |
-			 strategy_flags(pool->route[i].fallback);
-	dispatcher->is_classed =
-		pool->n_routes > 1 ||
-		(flags & (WEIR_STRATEGY_ALL_TARGETS | WEIR_STRATEGY_FINDS_NONE)) != 0;
-	for (uint32_t i = 0; i < WEIR_CLASSES_MAX; i++) {
-		const struct pool_class *class = &pool->class_of[i];
-
-		dispatcher->is_classed |=
-			class->action != WEIR_ACTION_ROUTE || class->police_pps > 0;
-		dispatcher->bucket[i] = token_bucket_make(class->police_pps, police_burst(class));
-	}
-	dispatcher->may_differ = dispatcher->is_classed;
-	dispatcher->counts_picks = flags & WEIR_STRATEGY_READS_DEPTH;
-	dispatcher->mixes_owners = pool->n_routes > 1 && (flags & WEIR_STRATEGY_OWNS_FLOWS) != 0;
-}
-
-int
-routes_init(struct weir_dispatcher *dispatcher)
-{
-	const struct weir_pool *pool = dispatcher->pool;
-	size_t bytes = 0;
-	char *memory;
-
-	for (uint32_t i = 0; i < pool->n_routes; i++)
-		bytes +=
-			state_bytes(pool->route[i].strategy) + state_bytes(pool->route[i].fallback);
-	if (bytes > 0 && area_allocate(&dispatcher->state_area, bytes) < 0)
-		return -ENOMEM;
-	memory = dispatcher->state_area.memory;
-	for (uint32_t i = 0; i < pool->n_routes; i++) {
-		part_init(dispatcher, ROUTE_PARTS * i, pool->route[i].strategy, &memory);
-		part_init(dispatcher, ROUTE_PARTS * i + 1, pool->route[i].fallback, &memory);
-	}
-	dispatcher->pick.state = dispatcher->part[0].state;
-	return 0;
-}
 
 void
 routes_adopt(struct weir_dispatcher *dispatcher)
 {
 	const uint32_t divisor = dispatcher->rotation_by.divisor;
 
-	for (uint32_t i = 1; i < ROUTE_PARTS * dispatcher->pool->n_routes; i++)
+	for (uint32_t i = 1; i < ROUTE_PARTS * dispatcher->policy->n_routes; i++)
 		dispatcher->part[i].rotation = (uint32_t)(dispatcher->part[i].index % divisor);
 }
 

@@ -101,7 +101,7 @@ static bool
 is_over_rate(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 {
 	const struct pool_class *class = class_of(dispatcher, meta);
-	struct token_bucket bucket = dispatcher->bucket[class - dispatcher->pool->class_of];
+	struct token_bucket bucket = dispatcher->bucket[class - dispatcher->policy->class_of];
 
 	if (class->police_pps == 0)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Classes and routes: what the configuration says by name, checked, and turned into what a
- * dispatcher goes by. Route 0 is the pool's own strategy; each class with one of its own adds one.
+ * Checks of what a configuration says of classes and routes by name; policy.c makes of it what a
+ * dispatcher goes by.
  */
 #include <assert.h>
 #include <errno.h>
@@ -267,52 +267,4 @@ weir_classes_urgent(const struct weir_class *classes, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		urgent |= (uint64_t)classes[i].urgent << (i + 1);
 	return urgent;
-}
-
-static uint8_t
-route_add(struct weir_pool *pool, const char *strategy, const char *fallback)
-{
-	pool->route[pool->n_routes] = (struct weir_strategy_route) {
-		.strategy = config_strategy_find(&pool->config, strategy),
-		.fallback = config_strategy_find(&pool->config, fallback),
-	};
-	return (uint8_t)pool->n_routes++;
-}
-
-static struct pool_class
-class_resolve(struct weir_pool *pool, const struct weir_class *class)
-{
-	return (struct pool_class) {
-		.action = class->action,
-		.divert_port = class->divert_port,
-		.route = class->strategy ? route_add(pool, class->strategy, class->fallback) : 0,
-		.policy = class->overflow ? weir_overflow_find(class->overflow)
-					  : pool->class_of[0].policy,
-		.admission = class->admission,
-		.retries = class->retries,
-		.police_pps = class->police_pps,
-		.police_burst = class->police_burst,
-	};
-}
-
-void
-pool_classes_resolve(struct weir_pool *pool)
-{
-	const struct weir_config *config = &pool->config;
-
-	pool->n_routes = 0;
-	route_add(pool, config->strategy, config->fallback);
-	pool->class_of[0] = (struct pool_class) { .policy = weir_overflow_find(config->overflow) };
-	for (uint32_t i = 0; i < config->n_classes; i++)
-		pool->class_of[i + 1] = class_resolve(pool, &config->classes[i]);
-	pool->covering = 0;
-	for (uint32_t id = 1; id <= config->n_classes; id++)
-		pool->covering |= (uint64_t)(pool->class_of[id].admission == WEIR_ADMIT_COVER_EARLY)
-				  << id;
-	/* A class that no rule has is treated like what no rule matched. */
-	for (uint32_t id = config->n_classes + 1; id < WEIR_CLASSES_MAX; id++)
-		pool->class_of[id] = pool->class_of[0];
-	pool->claim_lanes = false;
-	for (uint32_t id = 0; id <= config->n_classes; id++)
-		pool->claim_lanes |= pool->class_of[id].policy->evicts;
 }

@@ -35,7 +35,7 @@ lane_block_bytes(const struct weir_pool *pool)
 static size_t
 worker_block_bytes(const struct weir_pool *pool)
 {
-	const size_t head_bytes = pool->claim_lanes ? sizeof(struct claim_head) : 0;
+	const size_t head_bytes = pool->policy->claim_lanes ? sizeof(struct claim_head) : 0;
 
 	return round_up(
 		PAGE_BYTES + sizeof(struct progress) +
@@ -87,7 +87,7 @@ pool_claim_head(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_i
 {
 	struct claim_head *heads;
 
-	if (!pool->claim_lanes)
+	if (!pool->policy->claim_lanes)
 		return NULL;
 	/* Behind the verdicts of all dispatchers. */
 	heads = (struct claim_head *)(void *)verdicts_memory(
@@ -131,7 +131,7 @@ worker_init(struct weir_pool *pool, weir_worker_id id)
 	worker->n_urgent = pool->config.n_urgent;
 	worker->next_urgent = pool->config.n_dispatchers - pool->config.n_urgent;
 	worker->id = id;
-	worker->covering = pool->covering;
+	worker->covering = pool->policy->covering;
 	worker->publishes_in_process = pool->config.depth_mode == WEIR_DEPTH_QUEUED;
 	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++)
 		worker->lane[i] = (struct lane_consumer) {
@@ -162,26 +162,14 @@ pool_worker_reset(struct weir_pool *pool, weir_worker_id id)
 	}
 }
 
-static bool
-pool_claims_workers(const struct weir_pool *pool)
-{
-	for (uint32_t i = 0; i < pool->n_routes; i++) {
-		const struct weir_strategy *fallback = pool->route[i].fallback;
-
-		if ((pool->route[i].strategy->flags & WEIR_STRATEGY_CLAIMS) ||
-			(fallback && (fallback->flags & WEIR_STRATEGY_CLAIMS)))
-			return true;
-	}
-	return false;
-}
-
-/* One dispatcher alone has nobody to claim a worker before. */
+/*
+ * One dispatcher alone has nobody to claim a worker before. Among several any strategy may come to
+ * claim; memory that nobody touches costs nothing.
+ */
 static int
 claims_init(struct weir_pool *pool)
 {
-	if (pool->config.n_dispatchers == 1 || !pool_claims_workers(pool))
-		return 0;
-	return area_allocate(&pool->claim_area, CLAIMS_BYTES);
+	return pool->config.n_dispatchers == 1 ? 0 : area_allocate(&pool->claim_area, CLAIMS_BYTES);
 }
 
 weir_claim *
@@ -195,10 +183,10 @@ pool_memory_init(struct weir_pool *pool)
 {
 	const struct weir_config *config = &pool->config;
 
-	pool->geometry = pool->claim_lanes
+	pool->geometry = pool->policy->claim_lanes
 				 ? claim_geometry_make(config->lane_size, config->lend_metadata)
 				 : lane_geometry_make(config->lane_size, config->lend_metadata);
-	if (pool->covering != 0)
+	if (pool->policy->covering != 0)
 		pool->geometry.covers_bytes = round_up(COVERS_BYTES, CACHE_LINE_BYTES);
 	if (area_allocate(&pool->lane_area, config->n_workers * lane_block_bytes(pool)) < 0 ||
 		area_allocate(&pool->worker_area, config->n_workers * worker_block_bytes(pool)) <

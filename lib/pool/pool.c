@@ -5,15 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What the caller's configuration points at may go; the registries' and strategies' names stay. */
-static void
-config_detach(struct weir_pool *pool)
+void
+pool_config_detach(struct weir_pool *pool)
 {
 	struct weir_config *config = &pool->config;
 
-	config->strategy = pool->route[0].strategy->name;
-	config->fallback = pool->route[0].fallback ? pool->route[0].fallback->name : NULL;
-	config->overflow = pool->class_of[0].policy->name;
+	const struct weir_strategy_route *route = &pool->policy->route[0];
+
+	config->strategy = route->strategy->name;
+	config->fallback = route->fallback ? route->fallback->name : NULL;
+	config->overflow = pool->policy->class_of[0].policy->name;
 	config->strategies = NULL;
 	config->n_strategies = 0;
 	config->classes = NULL;
@@ -36,11 +37,13 @@ weir_pool_create(const struct weir_config *config, struct weir_config_error *err
 	};
 	if (pool->config.n_members == 0)
 		pool->config.n_members = config->n_workers;
-	pool_classes_resolve(pool);
-	config_detach(pool);
+	pool->policy = policy_create(&pool->config);
+	if (!pool->policy)
+		goto free_pool;
+	pool_config_detach(pool);
 	rc = pool_memory_init(pool);
 	if (rc < 0)
-		goto free_pool;
+		goto free_policy;
 	rc = pool_snapshot_init(pool);
 	if (rc < 0)
 		goto free_memory;
@@ -48,6 +51,10 @@ weir_pool_create(const struct weir_config *config, struct weir_config_error *err
 
 free_memory:
 	pool_memory_fini(pool);
+free_policy:
+	/* Without a pool the tag stays the caller's. */
+	pool->policy->tag_release = NULL;
+	policy_unuse(pool->policy);
 free_pool:
 	free(pool);
 fail:
@@ -61,6 +68,7 @@ weir_pool_destroy(struct weir_pool *pool)
 	if (!pool)
 		return;
 	pool_snapshot_fini(pool);
+	policy_unuse(pool->policy);
 	pool_memory_fini(pool);
 	free(pool);
 }
@@ -71,21 +79,10 @@ weir_pool_config(const struct weir_pool *pool)
 	return &pool->config;
 }
 
-static bool
-strategy_names_all(const struct weir_strategy *strategy)
-{
-	return strategy && (strategy->flags & WEIR_STRATEGY_ALL_TARGETS);
-}
-
 bool
 weir_pool_fans_out(const struct weir_pool *pool)
 {
-	for (uint32_t i = 0; i < pool->n_routes; i++) {
-		if (strategy_names_all(pool->route[i].strategy) ||
-			strategy_names_all(pool->route[i].fallback))
-			return true;
-	}
-	return false;
+	return policy_fans_out(pool->policy);
 }
 
 struct weir_worker *

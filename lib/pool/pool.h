@@ -19,6 +19,7 @@
 #include "area.h"
 #include "claim_lane.h"
 #include "lane.h"
+#include "policy.h"
 #include "progress.h"
 #include "worker.h"
 
@@ -56,30 +57,15 @@ struct worker_order {
 
 struct pool_snapshot {
 	struct weir_snapshot view;
+	struct pool_policy *policy;
 	bool is_awaited; /* nobody may be routable, but somebody will be */
 	struct worker_order order[WEIR_WORKERS_MAX]; /* by worker id */
 	struct pool_snapshot *older;		     /* retired before this one */
 };
 
-/* A class as a dispatcher goes by it. */
-struct pool_class {
-	enum weir_action action;
-	uint8_t divert_port;
-	uint8_t route;
-	const struct weir_overflow_policy *policy;
-	enum weir_admission admission;
-	uint32_t retries;
-	uint64_t police_pps;
-	uint32_t police_burst;
-};
-
 struct weir_pool {
 	struct weir_config config;
-	struct pool_class class_of[WEIR_CLASSES_MAX];
-	bool claim_lanes; /* a policy evicts: all lanes are claim lanes */
-	uint32_t n_routes;
-	struct weir_strategy_route route[WEIR_ROUTES_MAX]; /* without tables */
-	uint64_t covering; /* classes that cover early, one bit each */
+	struct pool_policy *policy; /* the newest snapshot's */
 	struct lane_geometry geometry;
 	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata, covers */
 	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts, heads */
@@ -134,8 +120,21 @@ void pool_memory_fini(struct weir_pool *pool);
 /* Makes a worker's memory that of its next incarnation, whose lanes begin where each was left. */
 void pool_worker_reset(struct weir_pool *pool, weir_worker_id id);
 
-/* Fills classes and routes from the configuration, which was checked. */
-void pool_classes_resolve(struct weir_pool *pool);
+/* What the configuration points at may go; the registries' and strategies' names stay. */
+void pool_config_detach(struct weir_pool *pool);
+
+/*
+ * Publishes `edited`, a copy whose members or states differ, with the pool's policy; or changes
+ * nothing: -ENOMEM.
+ */
+int snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited);
+
+/* What was published last. Only the control thread stores it, and it alone may ask. */
+static inline const struct weir_snapshot *
+pool_snapshot_view(const struct weir_pool *pool)
+{
+	return &atomic_load_explicit(&pool->current, memory_order_relaxed)->view;
+}
 
 /* Publishes the first snapshot: every worker a member and ready. Returns 0 or -ENOMEM. */
 int pool_snapshot_init(struct weir_pool *pool);

@@ -41,6 +41,7 @@ static void
 snapshot_free(struct pool_snapshot *snapshot)
 {
 	tables_release(&snapshot->view);
+	policy_unuse(snapshot->policy);
 	free(snapshot);
 }
 
@@ -162,8 +163,7 @@ snapshot_publish(struct weir_pool *pool, struct pool_snapshot *next)
 	}
 }
 
-/* Publishes `edited` (a copy whose members or states differ) or changes nothing: -ENOMEM. */
-static int
+int
 snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited)
 {
 	struct pool_snapshot *next = calloc(1, sizeof(*next));
@@ -172,12 +172,15 @@ snapshot_replace(struct weir_pool *pool, const struct weir_snapshot *edited)
 		return -ENOMEM;
 	next->view = *edited;
 	next->view.version++;
+	next->view.n_routes = pool->policy->n_routes;
+	memcpy(next->view.route, pool->policy->route, sizeof(next->view.route));
 	memcpy(next->order, pool->order, sizeof(next->order));
 	snapshot_index(pool, next);
 	if (snapshot_prepare(&next->view) < 0) {
 		free(next);
 		return -ENOMEM;
 	}
+	next->policy = policy_use(pool->policy);
 	snapshot_publish(pool, next);
 	return 0;
 }
@@ -188,10 +191,8 @@ pool_snapshot_init(struct weir_pool *pool)
 	struct weir_snapshot first = {
 		.n_members = pool->config.n_members,
 		.seed = pool->config.seed,
-		.n_routes = pool->n_routes,
 	};
 
-	memcpy(first.route, pool->route, pool->n_routes * sizeof(first.route[0]));
 	for (uint32_t i = 0; i < first.n_members; i++) {
 		first.member[i] = (weir_worker_id)i;
 		pool->state[i] = WEIR_WORKER_READY;

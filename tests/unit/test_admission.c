@@ -30,11 +30,11 @@ loaded_rig(enum weir_admission admission)
 
 	/* Under discard-later nobody gets that far by itself. */
 	if (admission == WEIR_ADMIT_DISCARD_LATER)
-		rig->pool->class_of[1].admission = WEIR_ADMIT_SERIAL;
+		rig->pool->policy->class_of[1].admission = WEIR_ADMIT_SERIAL;
 	assert_routes(rig, 0);
 	assert_int_equal(rig_take(rig, 0, 1), 1);
 	assert_routes(rig, 0, 0, 0);
-	rig->pool->class_of[1].admission = admission;
+	rig->pool->policy->class_of[1].admission = admission;
 	return rig;
 }
 

@@ -178,6 +178,17 @@ WEIR_API uint32_t weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_r
 WEIR_API uint64_t weir_message_index(const struct weir_dispatcher *dispatcher);
 WEIR_API void weir_message_index_set(struct weir_dispatcher *dispatcher, uint64_t index);
 
+/**
+ * Adopts the pool's newest snapshot now, or, with `like`, the one that this other dispatcher of the
+ * same thread goes by. From the first call on the dispatcher adopts none by itself, so that what
+ * its caller does between two calls (classify by rules, say) and what it does go together: call it
+ * once per loop, before packets are classified.
+ * @param like NULL: the newest
+ * @return the tag of the configuration or change that is in force (weir_config.tag)
+ * Caller: the dispatcher's own thread. No allocation, lock or system call.
+ */
+WEIR_API void *weir_refresh(struct weir_dispatcher *dispatcher, const struct weir_dispatcher *like);
+
 /** Copies the dispatcher's counters. Any thread; single counters are never torn. */
 WEIR_API void weir_dispatcher_counters(
 	const struct weir_dispatcher *dispatcher, struct weir_dispatcher_counters *counters);

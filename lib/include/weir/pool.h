@@ -151,6 +151,9 @@ struct weir_class {
 				    the packets of 10 ms, at least 1 */
 };
 
+/** Takes a tag back; see weir_config.tag. */
+typedef void (*weir_tag_release_fn)(void *tag);
+
 /** What a pool is made of. Start from weir_config_default(). */
 struct weir_config {
 	uint32_t n_workers;	/**< 1 .. WEIR_WORKERS_MAX: lanes are laid out for so many */
@@ -212,7 +215,12 @@ struct weir_config {
 	const char *overflow;	   /**< name, as weir_overflow_find() knows it */
 	uint32_t depth_alarm_pkts; /**< depth of a worker at which the first alarm rings; 0 = off */
 	uint64_t seed;		   /**< of everything random; same seed, same decisions */
-	bool lend_metadata;	   /**< copy struct weir_meta into the lane (32 bytes per packet) */
+	/** The caller's own, which dispatchers find with what they go by: weir_refresh(). With the
+	 * pool's end, or once no dispatcher goes by it any more, `tag_release` is called with it,
+	 * on the control thread, unless that is NULL. */
+	void *tag;
+	weir_tag_release_fn tag_release;
+	bool lend_metadata; /**< copy struct weir_meta into the lane (32 bytes per packet) */
 	/**
 	 * Lanes and worker areas are files in memory that processes can map, and lanes carry
 	 * offsets from `data_base`: every packet's data must lie within `data_bytes` from there.
@@ -351,6 +359,49 @@ WEIR_API int weir_pool_remove(struct weir_pool *pool, weir_worker_id id);
  * closed its lanes) or -ENOMEM (nothing changed)
  */
 WEIR_API int weir_pool_add(struct weir_pool *pool, weir_worker_id id);
+
+/** What can be changed while packets flow. */
+struct weir_change {
+	const char *strategy; /**< name; NULL: as it is, with its fallback */
+	const char *fallback; /**< of `strategy`; NULL: none */
+	const char *overflow; /**< name; NULL: as it is */
+	const struct weir_strategy *const *strategies; /**< as weir_config.strategies */
+	uint32_t n_strategies;
+	const struct weir_class *classes; /**< of class ids 1 .. n_classes, all of them; copied */
+	uint32_t n_classes;		  /**< 0: no class has anything of its own any more */
+	const uint16_t *weights;	  /**< WEIR_WORKERS_MAX, by worker; NULL: as they are */
+	void *tag;			  /**< as weir_config.tag: the new one */
+	weir_tag_release_fn tag_release;
+};
+
+/**
+ * Changes strategies, overflow policies, classes and weights of a pool that is in use: checked as a
+ * new configuration would be, then published with a snapshot, so that each dispatcher goes by all
+ * of it from one burst on. Strategies begin with no state, policers with full buckets; what is lent
+ * or held stays, and follows its pins. What concerns the lanes' layout cannot be changed: whether
+ * some policy evicts, and which classes cover early. Caller: the control thread.
+ *
+ * @param error may be NULL
+ * @return 0; or, with nothing changed and the tag not taken, -EINVAL (`error` filled) or -ENOMEM
+ */
+WEIR_API int weir_pool_change(
+	struct weir_pool *pool, const struct weir_change *change, struct weir_config_error *error);
+
+/** A pool as it could be; zeroed with both workers WEIR_WORKER_NONE: as it is. */
+struct weir_prospect {
+	const struct weir_change *change; /**< valid for weir_pool_change; NULL: none */
+	weir_worker_id added;		  /**< a routable worker more; WEIR_WORKER_NONE: none */
+	weir_worker_id removed;		  /**< one less; WEIR_WORKER_NONE: none */
+};
+
+/**
+ * Tells who would own each flow bucket by the pool's own strategy, so that two arrays tell what
+ * share of flows a change moves. Changes nothing. Caller: the control thread.
+ * @param owners out: WEIR_BUCKETS entries
+ * @return 0; -ENOTSUP if that strategy owns no flows, or nobody is routable; -EINVAL or -ENOMEM
+ */
+WEIR_API int weir_pool_owners(
+	const struct weir_pool *pool, const struct weir_prospect *prospect, weir_worker_id *owners);
 
 /** A strategy, its fallback, and what they prepared of a snapshot. */
 struct weir_strategy_route {
