@@ -20,6 +20,7 @@
 #include "skew_watch.h"
 #include "status.h"
 #include "topology.h"
+#include "watch.h"
 #include "worker_thread.h"
 
 struct app {
@@ -38,6 +39,7 @@ struct app {
 	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */
 	bool sinks_failed;     /* a handler, or a file, did not get all that was meant for it */
 	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
+	struct watch watch;    /* what control waits for */
 	struct skew_watch skew;
 	struct alarm_watch alarms;
 	struct dead_file dead_file;

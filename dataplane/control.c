@@ -7,14 +7,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app.h"
 #include "outputs.h"
 
 /* Short enough for a prompt stop, long enough to leave the CPU to a loop that shares it. */
-#define TICK_NS 5000000
+#define TICK_MS 5
 
 /* Periods that a gap must last before it is an alarm. */
 #define GAP_PERIODS 3
@@ -54,14 +53,6 @@ int
 control_stop_asked(void)
 {
 	return atomic_load(&stop_signal);
-}
-
-static void
-tick_sleep(void)
-{
-	const struct timespec tick = { .tv_nsec = TICK_NS };
-
-	nanosleep(&tick, NULL);
 }
 
 /* When input was last seen. Packets that wait in a hold are input that is not polled for. */
@@ -149,7 +140,7 @@ control_run(struct app *app)
 	uint64_t next_table_ns = app->options.stats_period_ns;
 
 	do {
-		tick_sleep();
+		watch_wait(app, TICK_MS);
 		status_collect(app, &app->status);
 		skew_watch_tick(&app->skew, &app->status);
 		alarm_watch_tick(&app->alarms, &app->status, app->options.quiet);

@@ -17,6 +17,9 @@
 /* How long a worker may take to leave its loop before it is called stuck. */
 #define WORKER_JOIN_S 3
 
+/* Between two looks whether the rx cores have drained. */
+#define DRAIN_TICK_MS 1
+
 static bool
 rx_cores_drained(const struct app *app)
 {
@@ -32,13 +35,12 @@ rx_cores_drained(const struct app *app)
 static void
 rx_cores_drain(struct app *app)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
 	const uint64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + app->options.drain_timeout_ns;
 
 	for (uint32_t i = 0; i < app->n_rx_cores; i++)
 		mailbox_post(&app->rx_cores[i]->mailbox, LOOP_DRAIN);
 	while (!rx_cores_drained(app) && clock_read_ns(CLOCK_MONOTONIC) < deadline_ns) {
-		nanosleep(&pause, NULL);
+		watch_wait(app, DRAIN_TICK_MS);
 		control_drain_dead(app);
 	}
 }

@@ -180,6 +180,7 @@ loops_end(struct app *weir)
 }
 
 static const struct stage stages[] = {
+	{ "what control waits for", false, watch_open, watch_close },
 	{ "the random numbers", false, secrets_start, NULL },
 	{ "the report", false, report_start, NULL },
 	{ "the dead packets", false, dead_file_start, dead_file_stop },
