@@ -16,6 +16,7 @@
 #include <weir/decide.h>
 #include <weir/depth.h>
 #include <weir/flow.h>
+#include <weir/health.h>
 #include <weir/lane.h>
 #include <weir/overflow.h>
 #include <weir/packet.h>
@@ -23,6 +24,7 @@
 #include <weir/polarisation.h>
 #include <weir/pool.h>
 #include <weir/rule.h>
+#include <weir/slot.h>
 #include <weir/stats.h>
 #include <weir/strategy.h>
 #include <weir/why.h>
