@@ -8,15 +8,19 @@
 
 #include "rx_core.h"
 
-/* Drops packets that came back to be transmitted. */
+/* Drops packets that came back to be transmitted; `workers`: whose each was. */
 static void
-packets_drop(struct rx_core *rx_core, struct rte_mbuf **packets, uint32_t n,
-	struct counter *counter, enum weir_reason reason)
+packets_drop(struct rx_core *rx_core, struct rte_mbuf **packets, const weir_worker_id *workers,
+	uint32_t n, struct tx_loss *loss, enum weir_reason reason)
 {
-	if (unlikely(rx_core->dead != NULL))
-		dead_returned_note(rx_core, packets, n, (uint8_t)reason);
+	for (uint32_t i = 0; i < n; i++) {
+		if (unlikely(rx_core->dead != NULL))
+			dead_packet_note(rx_core->dead, packets[i], (uint8_t)reason, workers[i]);
+		if (workers[i] < WEIR_WORKERS_MAX)
+			counter_add(&loss->worker[workers[i]], 1);
+	}
 	rte_pktmbuf_free_bulk(packets, n);
-	counter_add(counter, n);
+	counter_add(&loss->all, n);
 }
 
 /* Moves the packet's beginning to where the handler put it; false if there is no room for that. */
@@ -88,25 +92,26 @@ fifo_flush(struct rx_core *rx_core, uint16_t port)
 	} while (n > 0 && sent < fifo->n);
 	counter_add(&rx_core->tally.sent, sent);
 	if (unlikely(sent < fifo->n))
-		packets_drop(rx_core, &fifo->packets[sent], fifo->n - sent, &rx_core->tally.tx_full,
-			WEIR_REASON_TX_FULL);
+		packets_drop(rx_core, &fifo->packets[sent], &fifo->worker[sent], fifo->n - sent,
+			&rx_core->tally.tx_full, WEIR_REASON_TX_FULL);
 	fifo->n = 0;
 	rx_core->tx_ports &= ~(UINT32_C(1) << port);
 }
 
 static inline void
-packet_transmit(
-	struct rx_core *rx_core, struct rte_mbuf *packet, const struct weir_verdict *verdict)
+packet_transmit(struct rx_core *rx_core, struct rte_mbuf *packet,
+	const struct weir_verdict *verdict, weir_worker_id worker)
 {
 	struct tx_fifo *fifo;
 
 	if (unlikely(!port_allowed(rx_core, verdict->target) ||
 		     !verdict_apply(rx_core, packet, verdict))) {
-		packets_drop(
-			rx_core, &packet, 1, &rx_core->tally.bad_verdict, WEIR_REASON_BAD_VERDICT);
+		packets_drop(rx_core, &packet, &worker, 1, &rx_core->tally.bad_verdict,
+			WEIR_REASON_BAD_VERDICT);
 		return;
 	}
 	fifo = &rx_core->tx[verdict->target];
+	fifo->worker[fifo->n] = worker;
 	fifo->packets[fifo->n++] = packet;
 	rx_core->tx_ports |= UINT32_C(1) << verdict->target;
 	if (fifo->n == TX_FIFO_PKTS)
@@ -124,7 +129,7 @@ rx_core_finish(void *context, void *const *packets, const struct weir_verdict *v
 		dead_burst_note(rx_core, packets, verdicts, n, worker);
 	for (uint32_t i = 0; i < n; i++) {
 		if (verdicts[i].kind == WEIR_VERDICT_TX)
-			packet_transmit(rx_core, packets[i], &verdicts[i]);
+			packet_transmit(rx_core, packets[i], &verdicts[i], worker);
 		else
 			rte_pktmbuf_free(packets[i]);
 	}

@@ -3,15 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_mbuf_dyn.h>
 
 #include "app.h"
 #include "clock.h"
@@ -187,21 +184,11 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 	clock_init(rx_core);
 }
 
-/* What remembers whose a packet was while it waits for a port: a field of its own in each mbuf. */
 static int
 dead_init(struct app *app, struct rx_core *rx_core)
 {
-	const struct rte_mbuf_dynfield field = {
-		.name = "weir_dead_worker",
-		.size = sizeof(weir_worker_id),
-		.align = alignof(weir_worker_id),
-	};
-
 	if (!app->options.dead_packets)
 		return 0;
-	rx_core->dead_worker_offset = rte_mbuf_dynfield_register(&field);
-	if (rx_core->dead_worker_offset < 0)
-		return -rte_errno;
 	rx_core->dead = dead_ring_create(RTE_MAX(app->options.dead_sample, 1u));
 	return rx_core->dead ? 0 : -ENOMEM;
 }
