@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "option_handlers.h"
 #include "pool_options.h"
+#include "port_roles.h"
 #include "rng.h"
 
 int
@@ -33,11 +34,13 @@ static int
 handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
 {
 	uint8_t pair[RTE_MAX_ETHPORTS];
+	const char *names[RTE_MAX_ETHPORTS];
 	const char *spec = options_handler_of(&app->options, id);
 	const struct handler_setup setup = {
 		.worker = id,
 		.n_ports = RTE_MAX_ETHPORTS,
 		.pair = pair,
+		.port_names = names,
 		.seed = rng_at(app->options.seed, WEIR_DISPATCHERS_MAX + id),
 		.tsc_hz = rte_get_tsc_hz(),
 	};
@@ -46,6 +49,7 @@ handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
 	int rc;
 
 	ports_fill_pairs(&app->ports, pair);
+	ports_fill_names(&app->ports, names);
 	rc = handler->open(
 		&setup, handler_arguments(spec), &thread->handler_state, error, sizeof(error));
 	if (rc < 0)
@@ -123,7 +127,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 	uint32_t n = 0;
 
 	for (uint32_t q = 0; q < app->options.rx_queues; q++) {
-		for (uint32_t p = 0; p < app->ports.n; p++) {
+		for (uint32_t p = 0; p < app->ports.n_polled; p++) {
 			const struct port *port = &app->ports.port[p];
 
 			if (topology_rx_core_of(spread, p, q) != id)
@@ -238,7 +242,7 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 static int
 status_init(struct app *app)
 {
-	const size_t n_queues = (size_t)app->ports.n * app->options.rx_queues;
+	const size_t n_queues = (size_t)app->ports.n_polled * app->options.rx_queues;
 
 	app->status.queue = calloc(n_queues, sizeof(struct status_queue));
 	app->before.queue = calloc(n_queues, sizeof(struct status_queue));
@@ -249,7 +253,7 @@ int
 launch_rx_cores(struct app *app)
 {
 	struct topology_spread spread;
-	int rc = topology_spread_queues(&spread, &app->options, app->ports.n);
+	int rc = topology_spread_queues(&spread, &app->options, app->ports.n_polled);
 
 	if (rc == 0)
 		rc = status_init(app);
