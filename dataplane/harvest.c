@@ -76,24 +76,37 @@ port_allowed(const struct rx_core *rx_core, uint8_t port)
 	return port < RTE_MAX_ETHPORTS && (rx_core->tx_allowed >> port & 1);
 }
 
+/*
+ * How many packets a port gives up that takes none: all, or the first one alone if that is longer
+ * than its frames. Some drivers (net_tap) never take such a packet, nor what stands behind it.
+ */
+static uint16_t
+given_up_count(const struct rx_core *rx_core, uint16_t port, const struct rte_mbuf *first,
+	uint16_t n_waiting)
+{
+	return first->pkt_len > rx_core->tx_frame_bytes[port] ? 1 : n_waiting;
+}
+
 static void
 fifo_flush(struct rx_core *rx_core, uint16_t port)
 {
 	struct tx_fifo *fifo = &rx_core->tx[port];
-	uint16_t sent = 0;
-	uint16_t n;
 
 	/* A driver may take fewer than a FIFO at one call and still have room: ask until it says 0.
 	 */
-	do {
-		n = rte_eth_tx_burst(
-			port, rx_core->tx_queue, &fifo->packets[sent], (uint16_t)(fifo->n - sent));
-		sent = (uint16_t)(sent + n);
-	} while (n > 0 && sent < fifo->n);
-	counter_add(&rx_core->tally.sent, sent);
-	if (unlikely(sent < fifo->n))
-		packets_drop(rx_core, &fifo->packets[sent], &fifo->worker[sent], fifo->n - sent,
-			&rx_core->tally.tx_full, WEIR_REASON_TX_FULL);
+	for (uint16_t done = 0; done < fifo->n;) {
+		struct rte_mbuf **packets = &fifo->packets[done];
+		uint16_t n = rte_eth_tx_burst(
+			port, rx_core->tx_queue, packets, (uint16_t)(fifo->n - done));
+
+		counter_add(&rx_core->tally.sent, n);
+		if (unlikely(n == 0)) {
+			n = given_up_count(rx_core, port, *packets, (uint16_t)(fifo->n - done));
+			packets_drop(rx_core, packets, &fifo->worker[done], n,
+				&rx_core->tally.tx_full, WEIR_REASON_TX_FULL);
+		}
+		done = (uint16_t)(done + n);
+	}
 	fifo->n = 0;
 	rx_core->tx_ports &= ~(UINT32_C(1) << port);
 }

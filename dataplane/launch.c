@@ -166,6 +166,13 @@ tx_allowed(const struct ports *ports)
 }
 
 static void
+tx_frame_bytes_fill(struct rx_core *rx_core, const struct ports *ports)
+{
+	for (uint32_t i = 0; i < ports->n; i++)
+		rx_core->tx_frame_bytes[ports->port[i].id] = ports->port[i].frame_bytes;
+}
+
+static void
 rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 {
 	*rx_core = (struct rx_core) {
@@ -185,6 +192,7 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 		.n_rx_cores = app->options.rx_cores,
 		.rx_cores = app->rx_cores,
 	};
+	tx_frame_bytes_fill(rx_core, &app->ports);
 	clock_init(rx_core);
 }
 

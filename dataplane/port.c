@@ -166,6 +166,17 @@ conf_choose(struct ports *ports, const struct port *port, const struct rte_eth_d
 	return conf;
 }
 
+/* The longest frame that the port sends. */
+static uint32_t
+port_frame_bytes(const struct port *port)
+{
+	uint16_t mtu;
+
+	if (rte_eth_dev_get_mtu(port->id, &mtu) < 0)
+		return UINT32_MAX;
+	return (uint32_t)mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN;
+}
+
 static void
 port_describe(struct port *port, const struct rte_eth_dev_info *info, const struct options *options)
 {
@@ -230,6 +241,7 @@ port_configure(struct ports *ports, struct port *port, const struct options *opt
 	rc = rte_eth_dev_configure(port->id, port->n_rx_queues, port->n_tx_queues, &conf);
 	if (rc < 0)
 		return port_fail(port, "cannot be configured", rc);
+	port->frame_bytes = port_frame_bytes(port);
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &port->n_rx_desc, &port->n_tx_desc);
 	return rc < 0 ? port_fail(port, "has no descriptors", rc) : 0;
 }

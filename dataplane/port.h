@@ -25,6 +25,8 @@ struct port {
 	uint16_t n_tx_queues; /* one per rx core: rx core i transmits on queue i */
 	uint16_t n_rx_desc;   /* of each queue */
 	uint16_t n_tx_desc;   /* of each queue; net_ring: what a ring can hold */
+	uint32_t frame_bytes; /* the longest frame that its MTU allows, tag and check sequence
+				 included; UINT32_MAX: not known */
 	int socket_id;	      /* SOCKET_ID_ANY if the device has none */
 	bool is_pcap;	      /* its rx stamps are microseconds since the epoch */
 	bool gives_hash;      /* its packets come with an RSS hash, and Weir is to use it */

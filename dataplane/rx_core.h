@@ -76,6 +76,7 @@ struct rx_core {
 	bool yields;  /* shares its CPU with another polling thread: gives way on empty polls */
 	uint32_t tx_allowed; /* bit per port id that may be sent to */
 	uint16_t tx_queue;
+	uint32_t tx_frame_bytes[RTE_MAX_ETHPORTS]; /* longest frame by port id, as far as known */
 	uint32_t n_queues;
 	struct rx_queue *queues;
 	struct weir_dispatcher *dispatcher;

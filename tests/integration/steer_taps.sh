@@ -4,6 +4,7 @@
 # packets of its worker's flows, all and no others, in order; by owner and by depth. What a reader
 # sends is not taken in.
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../support/feeder.sh"
 . "$(dirname "$0")/../support/readers.sh"
 : "${STAMP_ORDER:?}"
 
@@ -23,27 +24,6 @@ test_diagnose() {
 		cat "$WORK/reader-$i.err"
 		ip -n "$(reader_namespace "$i")" -s link show "weir$i"
 	done
-}
-
-# The capture comes out of a pipe: its header, so that Weir starts, and the packets once the readers
-# listen; the TAPs are not there before Weir is.
-FEEDER_PID=
-feeder_kill() {
-	[ -z "$FEEDER_PID" ] || kill -KILL "$FEEDER_PID" 2>/dev/null
-}
-cleanup_add feeder_kill
-mkfifo "$WORK/pipe"
-
-feeder_start() {
-	rm -f "$WORK/go"
-	{
-		head -c 24 "$WORK/in.pcap"
-		until [ -e "$WORK/go" ]; do
-			sleep 0.05
-		done
-		tail -c +25 "$WORK/in.pcap"
-	} >"$WORK/pipe" &
-	FEEDER_PID=$!
 }
 
 # Sends some frames out by the reader's TAP, to Weir.
@@ -69,7 +49,8 @@ steer() {
 		vdevs+=(--vdev "net_tap$i,iface=weir$i")
 		handlers+=(--handler "$i=port:net_tap$i")
 	done
-	feeder_start
+	# The TAPs are not there before Weir is: no packet may come before tcpdump listens.
+	feeder_start "$WORK/in.pcap"
 	# shellcheck disable=SC2034 # common.sh reads it
 	WEIR_WRAPPER=(ip netns exec "$READERS_WEIR")
 	weir_start "$name" --vdev "net_pcap0,rx_pcap=$WORK/pipe" "${vdevs[@]}" -- \
@@ -81,10 +62,9 @@ steer() {
 		reader_listen "$i" "weir$i" "$WORK/$name-$i.pcap"
 		reader_speaks "$i"
 	done
-	touch "$WORK/go"
+	feeder_go
 	wait_until "$name: the readers have all" readers_have "$WORK/in.pcap" "$times"
-	wait "$FEEDER_PID"
-	FEEDER_PID=
+	feeder_wait
 	readers_stop
 	kill -s TERM "$WEIR_PID"
 	weir_wait
@@ -142,4 +122,18 @@ weir_run_ok queues \
 	--report "$WORK/queues.json"
 report_check_ledger queues
 report_check queues "r['received'] == r['tx']['sent'] == 2 * $N" "all(c['sent'] > 0 for c in r['rx_cores'])"
+# ---- a frame that is too long for a TAP costs itself, and nothing of what stands behind it ----
+"$PYTHON" - "$WORK/long.pcap" <<'PYTHON'
+import struct, sys
+with open(sys.argv[1], "wb") as capture:
+    capture.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    for i in range(40):
+        size = 3000 if i in (0, 10, 11, 39) else 100
+        capture.write(struct.pack("<IIII", 0, i, size, size) + bytes(12) + b"\x88\xb5" + bytes(size - 14))
+PYTHON
+weir_run_ok long --vdev "net_pcap0,rx_pcap=$WORK/long.pcap" --vdev net_tap0,iface=weir0 -- \
+	--workers 1 --handler port:net_tap0 --overflow reject --exit-idle 0.3 --stats-period 0 \
+	--report "$WORK/long.json"
+report_check_ledger long
+report_check long "r['tx'] == {'sent': 36, 'dropped': 4} and r['dropped']['tx_full'] == 4"
 echo "$WORKERS readers have their workers' packets"

@@ -224,6 +224,90 @@ what_a_port_does_not_take_is_charged_to_its_worker(void **state)
 	assert_nothing_leaked();
 }
 
+/* A driver that takes no frame longer than this, nor what stands behind it, as net_tap does. */
+#define FRAME_BYTES 200
+
+static uint16_t
+long_frames_refuse(
+	uint16_t port, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, void *context)
+{
+	uint16_t n_taken = 0;
+
+	(void)port;
+	(void)queue;
+	(void)context;
+	while (n_taken < n && packets[n_taken]->pkt_len <= FRAME_BYTES)
+		n_taken++;
+	return n_taken;
+}
+
+static void
+a_frame_too_long_for_a_port_costs_no_other(void **state)
+{
+	static const uint16_t lengths[] = { FRAME_BYTES + 1, 60, FRAME_BYTES, 1000, 1001, 61 };
+	const struct rte_eth_rxtx_callback *callback =
+		rte_eth_add_tx_callback(0, 0, long_frames_refuse, NULL);
+	struct rx_tally *tally = &bench.rx_core->tally;
+	struct rte_mbuf *packet;
+
+	(void)state;
+	assert_non_null(callback);
+	*tally = (struct rx_tally) { 0 };
+	bench.rx_core->tx_frame_bytes[0] = FRAME_BYTES;
+	for (uint32_t i = 0; i < RTE_DIM(lengths); i++) {
+		const struct weir_verdict verdict = eal_bench_verdict_tx(0, lengths[i]);
+		void *handle = packet_make(lengths[i], (uint8_t)i);
+
+		rx_core_finish(bench.rx_core, &handle, &verdict, 1, (weir_worker_id)i);
+	}
+	rx_core_flush(bench.rx_core);
+	for (uint32_t i = 0; i < RTE_DIM(lengths); i++) {
+		const bool is_long = lengths[i] > FRAME_BYTES;
+
+		assert_int_equal(counter_read(&tally->tx_full.worker[i]), is_long);
+		if (is_long)
+			continue;
+		packet = loop_take();
+		assert_non_null(packet);
+		assert_int_equal(packet->pkt_len, lengths[i]);
+		rte_pktmbuf_free(packet);
+	}
+	assert_null(loop_take());
+	assert_int_equal(counter_read(&tally->tx_full.all), 3);
+	assert_int_equal(counter_read(&tally->sent), 3);
+	assert_int_equal(rte_eth_remove_tx_callback(0, 0, callback), 0);
+	assert_nothing_leaked();
+}
+
+/* A port of short frames that takes nothing at all gives everything up at once. */
+static uint16_t
+calls_count(uint16_t port, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, void *context)
+{
+	(void)port;
+	(void)queue;
+	(void)packets;
+	(void)n;
+	++*(uint32_t *)context;
+	return 0;
+}
+
+static void
+a_full_port_is_asked_once_a_flush(void **state)
+{
+	uint32_t n_calls = 0;
+	const struct rte_eth_rxtx_callback *callback =
+		rte_eth_add_tx_callback(0, 0, calls_count, &n_calls);
+
+	(void)state;
+	assert_non_null(callback);
+	bench.rx_core->tx_frame_bytes[0] = PACKET_BYTES;
+	worker_sends(20, 1);
+	rx_core_flush(bench.rx_core);
+	assert_int_equal(n_calls, 1);
+	assert_int_equal(rte_eth_remove_tx_callback(0, 0, callback), 0);
+	assert_nothing_leaked();
+}
+
 /* A chain of three segments, filled with 1, 2, 3. */
 static struct rte_mbuf *
 chain_make(void)
@@ -357,6 +441,8 @@ main(void)
 		cmocka_unit_test(other_verdicts_free_the_packet),
 		cmocka_unit_test(what_a_full_port_does_not_take_is_counted_and_freed),
 		cmocka_unit_test(what_a_port_does_not_take_is_charged_to_its_worker),
+		cmocka_unit_test(a_frame_too_long_for_a_port_costs_no_other),
+		cmocka_unit_test(a_full_port_is_asked_once_a_flush),
 		cmocka_unit_test(chain_can_be_walked_by_its_links),
 		cmocka_unit_test(chain_that_contradicts_its_head_is_not_whole),
 		cmocka_unit_test(chain_without_room_for_links_is_copied),
