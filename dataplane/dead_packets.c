@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_mbuf_dyn.h>
 
 #include "rx_core.h"
 
@@ -71,12 +70,6 @@ dead_packet_note(struct dead_ring *ring, const struct rte_mbuf *packet, uint8_t 
 	ring_put(ring, packet, reason, worker);
 }
 
-static weir_worker_id *
-worker_field(const struct rx_core *rx_core, struct rte_mbuf *packet)
-{
-	return RTE_MBUF_DYNFIELD(packet, rx_core->dead_worker_offset, weir_worker_id *);
-}
-
 void
 dead_burst_note(struct rx_core *rx_core, void *const *packets, const struct weir_verdict *verdicts,
 	uint32_t n, weir_worker_id worker)
@@ -84,22 +77,11 @@ dead_burst_note(struct rx_core *rx_core, void *const *packets, const struct weir
 	for (uint32_t i = 0; i < n; i++) {
 		const struct weir_verdict *verdict = &verdicts[i];
 
-		if (verdict->kind == WEIR_VERDICT_TX)
-			*worker_field(rx_core, packets[i]) = worker;
-		else if (verdict->kind == WEIR_VERDICT_DROP)
+		if (verdict->kind == WEIR_VERDICT_DROP)
 			dead_packet_note(rx_core->dead, packets[i], verdict->target,
 				worker != WEIR_WORKER_NONE ? worker
 							   : (weir_worker_id)verdict->intended);
 	}
-}
-
-void
-dead_returned_note(
-	struct rx_core *rx_core, struct rte_mbuf *const *packets, uint32_t n, uint8_t reason)
-{
-	for (uint32_t i = 0; i < n; i++)
-		dead_packet_note(
-			rx_core->dead, packets[i], reason, *worker_field(rx_core, packets[i]));
 }
 
 const struct dead_packet *

@@ -61,16 +61,11 @@ struct dead_ring *dead_ring_create(uint32_t sample);
 void dead_packet_note(struct dead_ring *ring, const struct rte_mbuf *packet, uint8_t reason,
 	weir_worker_id worker);
 
-/*
- * The packets of one call of `finish`: notes those that are dropped, and remembers in the others
- * whose they were, in case a port does not take them. Caller: the rx core, if it has a ring.
+/* Notes those packets of one call of `finish` that are dropped. Caller: the rx core, if it has a
+ * ring.
  */
 void dead_burst_note(struct rx_core *rx_core, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
-
-/* Packets that came back to be transmitted and are dropped. Caller: as dead_burst_note. */
-void dead_returned_note(
-	struct rx_core *rx_core, struct rte_mbuf *const *packets, uint32_t n, uint8_t reason);
 
 /* The oldest packet in the ring, until dead_ring_pop; NULL: none. Caller: control. */
 const struct dead_packet *dead_ring_peek(const struct dead_ring *ring);

@@ -8,15 +8,19 @@
 
 #include "rx_core.h"
 
-/* Drops packets that came back to be transmitted. */
+/* Drops packets that came back to be transmitted; `workers`: whose each was. */
 static void
-packets_drop(struct rx_core *rx_core, struct rte_mbuf **packets, uint32_t n,
-	struct counter *counter, enum weir_reason reason)
+packets_drop(struct rx_core *rx_core, struct rte_mbuf **packets, const weir_worker_id *workers,
+	uint32_t n, struct tx_loss *loss, enum weir_reason reason)
 {
-	if (unlikely(rx_core->dead != NULL))
-		dead_returned_note(rx_core, packets, n, (uint8_t)reason);
+	for (uint32_t i = 0; i < n; i++) {
+		if (unlikely(rx_core->dead != NULL))
+			dead_packet_note(rx_core->dead, packets[i], (uint8_t)reason, workers[i]);
+		if (workers[i] < WEIR_WORKERS_MAX)
+			counter_add(&loss->worker[workers[i]], 1);
+	}
 	rte_pktmbuf_free_bulk(packets, n);
-	counter_add(counter, n);
+	counter_add(&loss->all, n);
 }
 
 /* Moves the packet's beginning to where the handler put it; false if there is no room for that. */
@@ -72,41 +76,55 @@ port_allowed(const struct rx_core *rx_core, uint8_t port)
 	return port < RTE_MAX_ETHPORTS && (rx_core->tx_allowed >> port & 1);
 }
 
+/*
+ * How many packets a port gives up that takes none: all, or the first one alone if that is longer
+ * than its frames. Some drivers (net_tap) never take such a packet, nor what stands behind it.
+ */
+static uint16_t
+given_up_count(const struct rx_core *rx_core, uint16_t port, const struct rte_mbuf *first,
+	uint16_t n_waiting)
+{
+	return first->pkt_len > rx_core->tx_frame_bytes[port] ? 1 : n_waiting;
+}
+
 static void
 fifo_flush(struct rx_core *rx_core, uint16_t port)
 {
 	struct tx_fifo *fifo = &rx_core->tx[port];
-	uint16_t sent = 0;
-	uint16_t n;
 
 	/* A driver may take fewer than a FIFO at one call and still have room: ask until it says 0.
 	 */
-	do {
-		n = rte_eth_tx_burst(
-			port, rx_core->tx_queue, &fifo->packets[sent], (uint16_t)(fifo->n - sent));
-		sent = (uint16_t)(sent + n);
-	} while (n > 0 && sent < fifo->n);
-	counter_add(&rx_core->tally.sent, sent);
-	if (unlikely(sent < fifo->n))
-		packets_drop(rx_core, &fifo->packets[sent], fifo->n - sent, &rx_core->tally.tx_full,
-			WEIR_REASON_TX_FULL);
+	for (uint16_t done = 0; done < fifo->n;) {
+		struct rte_mbuf **packets = &fifo->packets[done];
+		uint16_t n = rte_eth_tx_burst(
+			port, rx_core->tx_queue, packets, (uint16_t)(fifo->n - done));
+
+		counter_add(&rx_core->tally.sent, n);
+		if (unlikely(n == 0)) {
+			n = given_up_count(rx_core, port, *packets, (uint16_t)(fifo->n - done));
+			packets_drop(rx_core, packets, &fifo->worker[done], n,
+				&rx_core->tally.tx_full, WEIR_REASON_TX_FULL);
+		}
+		done = (uint16_t)(done + n);
+	}
 	fifo->n = 0;
 	rx_core->tx_ports &= ~(UINT32_C(1) << port);
 }
 
 static inline void
-packet_transmit(
-	struct rx_core *rx_core, struct rte_mbuf *packet, const struct weir_verdict *verdict)
+packet_transmit(struct rx_core *rx_core, struct rte_mbuf *packet,
+	const struct weir_verdict *verdict, weir_worker_id worker)
 {
 	struct tx_fifo *fifo;
 
 	if (unlikely(!port_allowed(rx_core, verdict->target) ||
 		     !verdict_apply(rx_core, packet, verdict))) {
-		packets_drop(
-			rx_core, &packet, 1, &rx_core->tally.bad_verdict, WEIR_REASON_BAD_VERDICT);
+		packets_drop(rx_core, &packet, &worker, 1, &rx_core->tally.bad_verdict,
+			WEIR_REASON_BAD_VERDICT);
 		return;
 	}
 	fifo = &rx_core->tx[verdict->target];
+	fifo->worker[fifo->n] = worker;
 	fifo->packets[fifo->n++] = packet;
 	rx_core->tx_ports |= UINT32_C(1) << verdict->target;
 	if (fifo->n == TX_FIFO_PKTS)
@@ -124,7 +142,7 @@ rx_core_finish(void *context, void *const *packets, const struct weir_verdict *v
 		dead_burst_note(rx_core, packets, verdicts, n, worker);
 	for (uint32_t i = 0; i < n; i++) {
 		if (verdicts[i].kind == WEIR_VERDICT_TX)
-			packet_transmit(rx_core, packets[i], &verdicts[i]);
+			packet_transmit(rx_core, packets[i], &verdicts[i], worker);
 		else
 			rte_pktmbuf_free(packets[i]);
 	}

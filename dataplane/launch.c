@@ -3,20 +3,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_mbuf_dyn.h>
 
 #include "app.h"
 #include "clock.h"
 #include "option_handlers.h"
 #include "pool_options.h"
+#include "port_roles.h"
 #include "rng.h"
 
 int
@@ -36,11 +34,13 @@ static int
 handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
 {
 	uint8_t pair[RTE_MAX_ETHPORTS];
+	const char *names[RTE_MAX_ETHPORTS];
 	const char *spec = options_handler_of(&app->options, id);
 	const struct handler_setup setup = {
 		.worker = id,
 		.n_ports = RTE_MAX_ETHPORTS,
 		.pair = pair,
+		.port_names = names,
 		.seed = rng_at(app->options.seed, WEIR_DISPATCHERS_MAX + id),
 		.tsc_hz = rte_get_tsc_hz(),
 	};
@@ -49,6 +49,7 @@ handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
 	int rc;
 
 	ports_fill_pairs(&app->ports, pair);
+	ports_fill_names(&app->ports, names);
 	rc = handler->open(
 		&setup, handler_arguments(spec), &thread->handler_state, error, sizeof(error));
 	if (rc < 0)
@@ -126,7 +127,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 	uint32_t n = 0;
 
 	for (uint32_t q = 0; q < app->options.rx_queues; q++) {
-		for (uint32_t p = 0; p < app->ports.n; p++) {
+		for (uint32_t p = 0; p < app->ports.n_polled; p++) {
 			const struct port *port = &app->ports.port[p];
 
 			if (topology_rx_core_of(spread, p, q) != id)
@@ -165,6 +166,13 @@ tx_allowed(const struct ports *ports)
 }
 
 static void
+tx_frame_bytes_fill(struct rx_core *rx_core, const struct ports *ports)
+{
+	for (uint32_t i = 0; i < ports->n; i++)
+		rx_core->tx_frame_bytes[ports->port[i].id] = ports->port[i].frame_bytes;
+}
+
+static void
 rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 {
 	*rx_core = (struct rx_core) {
@@ -184,24 +192,15 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 		.n_rx_cores = app->options.rx_cores,
 		.rx_cores = app->rx_cores,
 	};
+	tx_frame_bytes_fill(rx_core, &app->ports);
 	clock_init(rx_core);
 }
 
-/* What remembers whose a packet was while it waits for a port: a field of its own in each mbuf. */
 static int
 dead_init(struct app *app, struct rx_core *rx_core)
 {
-	const struct rte_mbuf_dynfield field = {
-		.name = "weir_dead_worker",
-		.size = sizeof(weir_worker_id),
-		.align = alignof(weir_worker_id),
-	};
-
 	if (!app->options.dead_packets)
 		return 0;
-	rx_core->dead_worker_offset = rte_mbuf_dynfield_register(&field);
-	if (rx_core->dead_worker_offset < 0)
-		return -rte_errno;
 	rx_core->dead = dead_ring_create(RTE_MAX(app->options.dead_sample, 1u));
 	return rx_core->dead ? 0 : -ENOMEM;
 }
@@ -251,7 +250,7 @@ rx_core_create(struct app *app, const struct topology_spread *spread, uint32_t i
 static int
 status_init(struct app *app)
 {
-	const size_t n_queues = (size_t)app->ports.n * app->options.rx_queues;
+	const size_t n_queues = (size_t)app->ports.n_polled * app->options.rx_queues;
 
 	app->status.queue = calloc(n_queues, sizeof(struct status_queue));
 	app->before.queue = calloc(n_queues, sizeof(struct status_queue));
@@ -262,7 +261,7 @@ int
 launch_rx_cores(struct app *app)
 {
 	struct topology_spread spread;
-	int rc = topology_spread_queues(&spread, &app->options, app->ports.n);
+	int rc = topology_spread_queues(&spread, &app->options, app->ports.n_polled);
 
 	if (rc == 0)
 		rc = status_init(app);

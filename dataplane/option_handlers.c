@@ -88,6 +88,14 @@ options_handler_of(const struct options *options, weir_worker_id worker)
 	return NULL;
 }
 
+const char *
+options_port_of(const struct options *options, weir_worker_id worker)
+{
+	const char *spec = options_handler_of(options, worker);
+
+	return handler_find(spec)->names_port ? handler_arguments(spec) : NULL;
+}
+
 bool
 options_write_packets(const struct options *options)
 {

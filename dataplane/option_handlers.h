@@ -27,6 +27,12 @@ int options_check_handlers(const struct options *options);
 /* The SPEC that `worker` runs: the last value that names it. Never NULL for parsed options. */
 const char *options_handler_of(const struct options *options, weir_worker_id worker);
 
+/*
+ * The port that `worker` sends all its packets to, as the user named it: there may be none of that
+ * name. NULL if its handler names no port.
+ */
+const char *options_port_of(const struct options *options, weir_worker_id worker);
+
 /* Whether the handler of any worker writes to packets. */
 bool options_write_packets(const struct options *options);
 

@@ -11,9 +11,8 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
-#include "option_values.h"
 #include "port.h"
-#include "topology.h"
+#include "port_roles.h"
 
 #define DESC_WANTED 512
 
@@ -96,8 +95,12 @@ ports_find(struct ports *ports)
 
 	if (vdevs_check() < 0)
 		return -EINVAL;
-	RTE_ETH_FOREACH_DEV (id)
-		ports->port[ports->n++] = (struct port) { .id = id };
+	RTE_ETH_FOREACH_DEV (id) {
+		struct port *port = &ports->port[ports->n++];
+
+		*port = (struct port) { .id = id };
+		rte_eth_dev_get_name_by_port(id, port->name);
+	}
 	if (ports->n == 0) {
 		fprintf(stderr, "weir: there is no port; give EAL one, for instance "
 				"--vdev net_af_packet0,iface=eth0 or --vdev net_null0\n");
@@ -106,64 +109,12 @@ ports_find(struct ports *ports)
 	return 0;
 }
 
-/* The index of the port that a name or a number means; ports->n if it is none. */
-static uint32_t
-port_index(const struct ports *ports, const char *name)
-{
-	uint64_t number = UINT64_MAX;
-	uint16_t id;
-	uint32_t i = 0;
-
-	if (rte_eth_dev_get_port_by_name(name, &id) == 0)
-		number = id;
-	else
-		option_parse_number(name, &number);
-	while (i < ports->n && ports->port[i].id != number)
-		i++;
-	return i;
-}
-
-/* Moves the exception port behind the others. Returns 0, or -EINVAL after a refusal. */
-static int
-exception_choose(struct ports *ports, const char *name)
-{
-	const uint32_t index = name ? port_index(ports, name) : 0;
-	struct port chosen;
-
-	if (!name)
-		return 0;
-	if (index == ports->n || ports->n == 1)
-		return options_refuse("--exception-port", name,
-			"a port of EAL's besides at least one other, by its device's name or its "
-			"number: there are %u port(s)",
-			ports->n);
-	chosen = ports->port[index];
-	chosen.is_exception = true;
-	memmove(&ports->port[index], &ports->port[index + 1],
-		(ports->n - index - 1) * sizeof(chosen));
-	ports->port[ports->n - 1] = chosen;
-	ports->exception_id = (uint8_t)chosen.id;
-	return 0;
-}
-
-/* Pairs the ports but for the exception port, whose packets go to the first. */
-static void
-ports_pair(struct ports *ports)
-{
-	const uint32_t n = ports->n - ports->port[ports->n - 1].is_exception;
-
-	for (uint32_t i = 0; i < n; i++)
-		ports->port[i].pair = ports->port[topology_pair(i, n)].id;
-	if (n < ports->n)
-		ports->port[n].pair = ports->port[0].id;
-}
-
 /* What the options ask of the port, against what it has. */
 static int
 port_check(
 	const struct port *port, const struct rte_eth_dev_info *info, const struct options *options)
 {
-	if (options->rx_queues > info->max_rx_queues)
+	if (!port->is_output && options->rx_queues > info->max_rx_queues)
 		return port_refuse(
 			port, "--rx-queues", options->rx_queues, "at most %u", info->max_rx_queues);
 	if (options->rx_cores > info->max_tx_queues)
@@ -209,10 +160,21 @@ conf_choose(struct ports *ports, const struct port *port, const struct rte_eth_d
 		conf.rxmode.mtu = mtu;
 	if (port->gives_hash)
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
-	if ((options->rx_queues > 1 || port->gives_hash) &&
+	if (!port->is_output && (options->rx_queues > 1 || port->gives_hash) &&
 		info->flow_type_rss_offloads & RSS_FUNCTIONS)
 		rss_choose(ports, info, &conf);
 	return conf;
+}
+
+/* The longest frame that the port sends. */
+static uint32_t
+port_frame_bytes(const struct port *port)
+{
+	uint16_t mtu;
+
+	if (rte_eth_dev_get_mtu(port->id, &mtu) < 0)
+		return UINT32_MAX;
+	return (uint32_t)mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN;
 }
 
 static void
@@ -221,8 +183,11 @@ port_describe(struct port *port, const struct rte_eth_dev_info *info, const stru
 	port->driver = info->driver_name;
 	port->is_pcap = strcmp(info->driver_name, "net_pcap") == 0;
 	port->socket_id = rte_eth_dev_socket_id(port->id);
-	port->n_rx_queues = (uint16_t)options->rx_queues;
 	port->n_tx_queues = (uint16_t)options->rx_cores;
+	port->n_rx_queues = (uint16_t)options->rx_queues;
+	/* Nobody polls them, but a driver may insist on queues each way (net_tap: on as many). */
+	if (port->is_output)
+		port->n_rx_queues = RTE_MIN(port->n_tx_queues, info->max_rx_queues);
 	port->n_rx_desc = DESC_WANTED;
 	port->n_tx_desc = strcmp(info->driver_name, "net_ring") == 0 ? NET_RING_SLOTS : DESC_WANTED;
 }
@@ -240,7 +205,7 @@ static int
 port_choose_hash(
 	struct port *port, const struct rte_eth_dev_info *info, const struct options *options)
 {
-	if (options->flow_hash == FLOW_HASH_SOFT)
+	if (options->flow_hash == FLOW_HASH_SOFT || port->is_output)
 		return 0;
 	port->gives_hash = port_can_hash(info);
 	if (port->gives_hash)
@@ -259,7 +224,6 @@ port_configure(struct ports *ports, struct port *port, const struct options *opt
 	struct rte_eth_conf conf;
 	int rc;
 
-	rte_eth_dev_get_name_by_port(port->id, port->name);
 	rc = rte_eth_dev_info_get(port->id, &info);
 	if (rc < 0)
 		return port_fail(port, "cannot be read", rc);
@@ -271,12 +235,13 @@ port_configure(struct ports *ports, struct port *port, const struct options *opt
 	if (rc < 0)
 		return rc;
 	conf = conf_choose(ports, port, &info, options);
-	if (options->rx_queues > 1 && conf.rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
+	if (!port->is_output && options->rx_queues > 1 && conf.rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
 		port_note(
 			port, options, "offers no RSS: its driver spreads packets over the queues");
 	rc = rte_eth_dev_configure(port->id, port->n_rx_queues, port->n_tx_queues, &conf);
 	if (rc < 0)
 		return port_fail(port, "cannot be configured", rc);
+	port->frame_bytes = port_frame_bytes(port);
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &port->n_rx_desc, &port->n_tx_desc);
 	return rc < 0 ? port_fail(port, "has no descriptors", rc) : 0;
 }
@@ -301,9 +266,7 @@ ports_configure(struct ports *ports, const struct options *options)
 	*ports = (struct ports) { .stamp_offset = -1 };
 	rc = ports_find(ports);
 	if (rc == 0)
-		rc = exception_choose(ports, options->exception_port);
-	if (rc == 0)
-		ports_pair(ports);
+		rc = ports_choose_roles(ports, options);
 	for (uint32_t i = 0; i < ports->n && rc == 0; i++)
 		rc = port_configure(ports, &ports->port[i], options);
 	stamps_find(ports);
@@ -362,7 +325,7 @@ port_start(struct port *port, const struct options *options, struct rte_mempool 
 	if (rc < 0)
 		return port_fail(port, "cannot be started", rc);
 	port->is_started = true;
-	if (rte_eth_promiscuous_enable(port->id) < 0)
+	if (!port->is_output && rte_eth_promiscuous_enable(port->id) < 0)
 		port_note(port, options, "has no promiscuous mode: it receives what is sent to it");
 	return 0;
 }
@@ -418,14 +381,6 @@ ports_close(struct ports *ports)
 		rte_eth_dev_close(ports->port[i].id);
 	}
 	ports->n = 0;
-}
-
-void
-ports_fill_pairs(const struct ports *ports, uint8_t pair[RTE_MAX_ETHPORTS])
-{
-	memset(pair, 0, RTE_MAX_ETHPORTS);
-	for (uint32_t i = 0; i < ports->n; i++)
-		pair[ports->port[i].id] = (uint8_t)ports->port[i].pair;
 }
 
 uint64_t

@@ -39,16 +39,21 @@ static_assert(sizeof(struct rx_queue) == CACHE_LINE_BYTES, "no queue shares a li
 struct tx_fifo {
 	uint16_t n;
 	struct rte_mbuf *packets[TX_FIFO_PKTS];
+	weir_worker_id worker[TX_FIFO_PKTS]; /* whose each was, or WEIR_WORKER_NONE */
+};
+
+/* Packets that came back to be transmitted and were dropped. */
+struct tx_loss {
+	struct counter all;
+	struct counter worker[WEIR_WORKERS_MAX]; /* of these, by whose they were */
 };
 
 /* Written by the rx core only. */
 struct rx_tally {
 	CACHE_ALIGNED struct counter received;
 	struct counter received_bytes;
-	struct counter sent;	    /* taken by a port */
-	struct counter tx_full;	    /* not taken by a port: dropped */
-	struct counter bad_frame;   /* chains that contradict themselves: dropped */
-	struct counter bad_verdict; /* TX verdicts out of range: dropped */
+	struct counter sent;	  /* taken by a port */
+	struct counter bad_frame; /* chains that contradict themselves: dropped */
 	struct counter no_mbuf; /* chains that had to be copied, and there was no buffer: dropped */
 	struct counter loops;
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
@@ -56,6 +61,8 @@ struct rx_tally {
 	struct counter group_all[WEIR_BUCKET_GROUPS];	   /* packets by group of buckets */
 	struct counter group_fallback[WEIR_BUCKET_GROUPS]; /* of these, without ports */
 	struct counter matched[WEIR_CLASSES_MAX]; /* packets by class, of those that pass rules */
+	struct tx_loss tx_full;			  /* not taken by a port */
+	struct tx_loss bad_verdict;		  /* TX verdicts out of range */
 };
 
 static_assert(RTE_MAX_ETHPORTS <= 32, "rx_core.tx_ports has a bit for every port");
@@ -69,6 +76,7 @@ struct rx_core {
 	bool yields;  /* shares its CPU with another polling thread: gives way on empty polls */
 	uint32_t tx_allowed; /* bit per port id that may be sent to */
 	uint16_t tx_queue;
+	uint32_t tx_frame_bytes[RTE_MAX_ETHPORTS]; /* longest frame by port id, as far as known */
 	uint32_t n_queues;
 	struct rx_queue *queues;
 	struct weir_dispatcher *dispatcher;
@@ -79,7 +87,6 @@ struct rx_core {
 	struct rte_mempool *clone_pool; /* copies for further workers share the data; NULL: they
 					   have their own, of mbuf_pool */
 	struct dead_ring *dead;		/* samples of what is freed undelivered; NULL: none */
-	int dead_worker_offset;		/* with `dead`: dynamic field of whose packet it was */
 	int stamp_offset;		/* dynamic field of arrival times; < 0: none */
 	uint64_t stamp_flag;		/* its flag in ol_flags */
 	uint64_t epoch_ns;		/* wall clock at TSC `epoch_tsc` */

@@ -56,8 +56,8 @@ queues_collect(const struct app *app, struct status *status)
 static void
 ledger_add_tx(struct weir_ledger *ledger, const struct rx_tally *tally, bool at_rest)
 {
-	const uint64_t tx_full = counter_read(&tally->tx_full);
-	const uint64_t bad_verdict = counter_read(&tally->bad_verdict);
+	const uint64_t tx_full = counter_read(&tally->tx_full.all);
+	const uint64_t bad_verdict = counter_read(&tally->bad_verdict.all);
 
 	ledger->dropped[WEIR_REASON_TX_FULL] += tx_full;
 	ledger->dropped[WEIR_REASON_BAD_VERDICT] += bad_verdict;
@@ -124,7 +124,8 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 	status->rejected += out->rejected;
 	status->routed += out->routed;
 	status->sent += out->sent;
-	status->tx_dropped += counter_read(&tally->tx_full) + counter_read(&tally->bad_verdict);
+	status->tx_dropped +=
+		counter_read(&tally->tx_full.all) + counter_read(&tally->bad_verdict.all);
 	status->depth_visits += out->depth_visits;
 	status->line_reads += out->line_reads;
 	for (unsigned int i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
@@ -181,6 +182,14 @@ dispatcher_add_lent(
 	return counters.lent;
 }
 
+/* Adds what a worker gave back to be transmitted, and no port got. */
+static void
+worker_add_tx(const struct rx_tally *tally, uint32_t id, struct status_worker *out)
+{
+	out->dropped[WEIR_REASON_TX_FULL] += counter_read(&tally->tx_full.worker[id]);
+	out->dropped[WEIR_REASON_BAD_VERDICT] += counter_read(&tally->bad_verdict.worker[id]);
+}
+
 static void
 worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 {
@@ -190,6 +199,7 @@ worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 		dispatcher_add_lent(rx_core->dispatcher, id, out);
 		if (rx_core->urgent)
 			out->urgent += dispatcher_add_lent(rx_core->urgent, id, out);
+		worker_add_tx(&rx_core->tally, id, out);
 	}
 	out->overflow_alarms = weir_alarm_rings(OVERFLOW_ALARM_PKTS, overflow_dropped(out));
 }

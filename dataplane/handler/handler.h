@@ -14,9 +14,10 @@
 /* What a handler may know of its surroundings when it opens. */
 struct handler_setup {
 	weir_worker_id worker;
-	uint16_t n_ports;
+	uint16_t n_ports;    /* entries of each of the two tables, by port id */
 	const uint8_t *pair; /* port → the port that `forward` sends to (testpmd's pairing) */
-	uint64_t seed;	     /* differs per worker */
+	const char *const *port_names; /* NULL: there is no such port */
+	uint64_t seed;		       /* differs per worker */
 	uint64_t tsc_hz;
 };
 
@@ -30,6 +31,7 @@ struct handler {
 	 * packet for several workers share its bytes if no worker's handler does.
 	 */
 	bool writes_packets;
+	bool names_port; /* its arguments name the port that it sends to, which then only sends */
 	/*
 	 * Opens the handler for one worker. `arguments` is what follows the colon, NULL if there is
 	 * none. Returns 0, or -EINVAL / -errno with `error` (one line: value and what is allowed).

@@ -10,6 +10,7 @@ extern const struct handler handler_drop;
 extern const struct handler handler_echo;
 extern const struct handler handler_forward;
 extern const struct handler handler_pcap;
+extern const struct handler handler_port;
 extern const struct handler handler_swap_mac;
 extern const struct handler handler_wait;
 
@@ -21,6 +22,7 @@ static const struct handler *const handlers[] = {
 	&handler_drop,
 	&handler_burn,
 	&handler_wait,
+	&handler_port,
 	&handler_pcap,
 };
 

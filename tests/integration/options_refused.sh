@@ -139,6 +139,10 @@ refused --handler "$WORK/in.pcap" allowed --handler "pcap:$WORK/in.pcap"
 refused --handler "$WORK/absent/w" allowed --handler "pcap:$WORK/absent/w"
 refused --handler /proc/w allowed --handler pcap:/proc/w
 refused --chunk 8 allowed --strategy rendezvous --chunk 8
+refused --handler port:net_tap7 'net_pcap0 (0)' --handler port:net_tap7
+refused --handler port: 'net_pcap0 (0)' --handler 1=port:
+refused --handler port:1 'net_pcap0 (0)' --handler port:1
+refused --handler port:0 'besides at least one' --handler 3=port:0
 
 # ---- rules and files of options ----
 refused --rule 'column 5' 'syntax error' --rule 'udp prot 53 => drop'
@@ -197,7 +201,7 @@ for help in "--help" "-- --help"; do
 		--help --version; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$option"
 	done
-	for name in shallowest round-robin rendezvous drop-new reject forward swap-mac pcap:DIR \
+	for name in shallowest round-robin rendezvous drop-new reject forward swap-mac port:NAME pcap:DIR \
 		kernel police:PPS discard-later urgent; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$name"
 	done

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <rte_ethdev.h>
-#include <rte_mbuf_dyn.h>
 
 #include "eal_bench.h"
 #include "test.h"
@@ -25,7 +24,6 @@ dead_bench_open(struct dead_bench *bench, const char *strategy, uint32_t sample)
 		.tx_allowed = 1,
 		.mbuf_pool = bench->mbufs,
 		.dead = sample > 0 ? dead_ring_create(sample) : NULL,
-		.dead_worker_offset = bench->worker_offset,
 	};
 	bench->rx_core->dispatcher =
 		weir_dispatcher_create(bench->pool, 0, rx_core_finish, bench->rx_core);
@@ -81,9 +79,6 @@ dead_bench_dispatch(struct dead_bench *bench, uint32_t n)
 int
 dead_bench_setup(void **state)
 {
-	const struct rte_mbuf_dynfield field = {
-		.name = "test_worker", .size = sizeof(weir_worker_id), .align = 2
-	};
 	struct dead_bench *bench = calloc(1, sizeof(*bench));
 	int fd;
 
@@ -100,10 +95,7 @@ dead_bench_setup(void **state)
 	bench->mbufs = rte_pktmbuf_pool_create(
 		"mbufs", DEAD_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	bench->rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*bench->rx_core));
-	bench->worker_offset = rte_mbuf_dynfield_register(&field);
-	return bench->mbufs && bench->rx_core && bench->worker_offset >= 0
-		       ? eal_bench_port_start(512, bench->mbufs)
-		       : -1;
+	return bench->mbufs && bench->rx_core ? eal_bench_port_start(512, bench->mbufs) : -1;
 }
 
 int

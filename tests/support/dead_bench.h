@@ -21,7 +21,6 @@ struct dead_bench {
 	struct rte_mempool *mbufs;
 	struct rx_core *rx_core;
 	struct weir_pool *pool;
-	int worker_offset;
 	char path[64]; /* of a file that tests may write; removed at the end */
 };
 

@@ -6,9 +6,13 @@
 #include "test.h"
 
 const uint8_t pair_of_four[4] = { 1, 0, 3, 2 };
-const struct handler_setup setup_of_four = {
-	.worker = 2, .n_ports = 4, .pair = pair_of_four, .seed = 7, .tsc_hz = 1000000000
-};
+const char *const names_of_four[4] = { "net_pcap0", "net_tap0", NULL, "0000:03:00.1" };
+const struct handler_setup setup_of_four = { .worker = 2,
+	.n_ports = 4,
+	.pair = pair_of_four,
+	.port_names = names_of_four,
+	.seed = 7,
+	.tsc_hz = 1000000000 };
 
 static void
 packets_fill(struct fixture *f)

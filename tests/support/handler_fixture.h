@@ -14,8 +14,9 @@
 #define N_PACKETS 8
 #define PACKET_BYTES 100
 
-/* Four ports, paired 0-1 and 2-3; worker 2. */
+/* Four ports, paired 0-1 and 2-3, of which 2 has gone since; worker 2. */
 extern const uint8_t pair_of_four[4];
+extern const char *const names_of_four[4];
 extern const struct handler_setup setup_of_four;
 
 /* Packets of one segment each, recognisable by their bytes. */

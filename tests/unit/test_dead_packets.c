@@ -99,7 +99,7 @@ losses_on_the_way_to_a_port_name_the_worker_too(void **state)
 	assert_true(worker_answer(bench, 2, wrong_port));
 	weir_harvest(bench->rx_core->dispatcher);
 	assert_dead(bench, WEIR_REASON_BAD_VERDICT, 2, 0);
-	while (counter_read(&bench->rx_core->tally.tx_full) == 0) {
+	while (counter_read(&bench->rx_core->tally.tx_full.all) == 0) {
 		dead_bench_dispatch_packet(bench, dead_bench_packet(bench, DEAD_PACKET_BYTES, 77));
 		assert_true(worker_answer(bench, 2, tx));
 		weir_harvest(bench->rx_core->dispatcher);
@@ -240,8 +240,8 @@ assert_losses(struct dead_bench *bench, const struct losses *losses)
 {
 	const struct rx_tally *tally = &bench->rx_core->tally;
 	const uint64_t behind[WEIR_REASON_COUNT] = {
-		[WEIR_REASON_BAD_VERDICT] = counter_read(&tally->bad_verdict),
-		[WEIR_REASON_TX_FULL] = counter_read(&tally->tx_full),
+		[WEIR_REASON_BAD_VERDICT] = counter_read(&tally->bad_verdict.all),
+		[WEIR_REASON_TX_FULL] = counter_read(&tally->tx_full.all),
 	};
 	struct weir_dispatcher_counters counters;
 	uint64_t sum = 0;

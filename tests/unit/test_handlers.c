@@ -138,6 +138,62 @@ drop_drops_with_its_own_reason(void **state)
 		assert_dropped(f, i, WEIR_REASON_HANDLER_DROP);
 }
 
+/* A device of PCI has colons in its name. */
+static void
+port_sends_everything_unchanged_to_the_port_of_a_name_or_number(void **state)
+{
+	static const char *const specs[] = { "port:net_pcap0", "port:net_tap0", "port:0000:03:00.1",
+		"port:0", "port:1", "port:3", "port:03" };
+	static const uint8_t ports[] = { 0, 1, 3, 0, 1, 3, 3 };
+	struct fixture *f = *state;
+	uint8_t before[N_PACKETS][PACKET_BYTES];
+
+	memcpy(before, f->bytes, sizeof(before));
+	/* The arrival port is nothing to it: not even one that does not exist. */
+	f->packets[1].meta.port = UINT8_MAX;
+	for (size_t s = 0; s < ARRAY_LENGTH(specs); s++) {
+		fixture_run(f, specs[s]);
+		for (uint32_t i = 0; i < N_PACKETS; i++)
+			assert_transmits(f, i, ports[s]);
+		assert_memory_equal(f->bytes, before, sizeof(before));
+	}
+	assert_false(handler_find("port")->writes_packets);
+}
+
+static void
+port_that_does_not_exist_is_refused_with_those_that_do(void **state)
+{
+	const struct handler *handler = handler_find("port");
+	struct fixture *f = *state;
+
+	assert_int_equal(handler->open(&setup_of_four, "net_tap7", &f->handler_state, f->error,
+				 sizeof(f->error)),
+		-EINVAL);
+	assert_string_equal(f->error,
+		"port:NAME with a port's name or number: net_pcap0 (0), net_tap0 (1), "
+		"0000:03:00.1 (3), not 'net_tap7'");
+}
+
+/* As many ports as there can be, with long names: the line ends in dots, and the value is there. */
+static void
+port_shows_as_many_ports_as_a_refusal_has_room_for(void **state)
+{
+	const struct handler *handler = handler_find("port");
+	const char *names[32];
+	const struct handler_setup setup = { .n_ports = 32, .port_names = names };
+	struct fixture *f = *state;
+
+	for (uint32_t id = 0; id < 32; id++)
+		names[id] = "net_virtio_user_of_a_long_name";
+	assert_int_equal(handler->open(&setup, "x", &f->handler_state, f->error, 256), -EINVAL);
+	assert_non_null(strstr(f->error, "net_virtio_user_of_a_long_name (0), net_"));
+	assert_non_null(strstr(f->error, "..., not 'x'"));
+	assert_int_equal(handler->open(&setup, "31", &f->handler_state, f->error, 256), 0);
+	handler->process(f->handler_state, f->packets, 1, f->verdicts);
+	assert_transmits(f, 0, 31);
+	fixture_close(f, handler);
+}
+
 static void
 bad_arguments_are_refused_with_the_value_and_what_is_allowed(void **state)
 {
@@ -177,6 +233,22 @@ bad_arguments_are_refused_with_the_value_and_what_is_allowed(void **state)
 		"wait:bimodal:50::2",
 		"pcap",
 		"pcap:",
+		"port",
+		"port:",
+		"port:net_tap",
+		"port:net_tap01",
+		"port:NET_TAP0",
+		"port:2",
+		"port:4",
+		"port:-1",
+		"port:+1",
+		"port: 1",
+		"port:1x",
+		"port:0x1",
+		"port:256",
+		"port:65537",
+		"port:4294967297",
+		"port:18446744073709551617",
 	};
 	struct fixture *f = *state;
 
@@ -353,6 +425,9 @@ main(void)
 		HANDLER_TEST(swap_mac_exchanges_the_addresses_and_nothing_else),
 		HANDLER_TEST(swap_mac_leaves_a_frame_without_two_addresses_alone),
 		HANDLER_TEST(drop_drops_with_its_own_reason),
+		HANDLER_TEST(port_sends_everything_unchanged_to_the_port_of_a_name_or_number),
+		HANDLER_TEST(port_that_does_not_exist_is_refused_with_those_that_do),
+		HANDLER_TEST(port_shows_as_many_ports_as_a_refusal_has_room_for),
 		HANDLER_TEST(bad_arguments_are_refused_with_the_value_and_what_is_allowed),
 		HANDLER_TEST(law_constant_is_constant),
 		HANDLER_TEST(law_exponential_has_its_mean_and_its_spread),

@@ -54,7 +54,7 @@ assert_nothing_leaked(void)
 static uint64_t
 bad_verdicts(void)
 {
-	return counter_read(&bench.rx_core->tally.bad_verdict);
+	return counter_read(&bench.rx_core->tally.bad_verdict.all);
 }
 
 /* The packet comes through the loop with this length and first byte. */
@@ -154,7 +154,7 @@ static void
 what_a_full_port_does_not_take_is_counted_and_freed(void **state)
 {
 	const uint64_t sent = counter_read(&bench.rx_core->tally.sent);
-	const uint64_t full = counter_read(&bench.rx_core->tally.tx_full);
+	const uint64_t full = counter_read(&bench.rx_core->tally.tx_full.all);
 	const uint32_t n = 3000; /* more than the ring of the port holds */
 	struct rte_mbuf *packet;
 	uint64_t arrived = 0;
@@ -171,9 +171,140 @@ what_a_full_port_does_not_take_is_counted_and_freed(void **state)
 		rte_pktmbuf_free(packet);
 		arrived++;
 	}
-	assert_true(counter_read(&bench.rx_core->tally.tx_full) > full);
+	assert_true(counter_read(&bench.rx_core->tally.tx_full.all) > full);
 	assert_int_equal(counter_read(&bench.rx_core->tally.sent) - sent, arrived);
-	assert_int_equal(counter_read(&bench.rx_core->tally.tx_full) - full, n - arrived);
+	assert_int_equal(counter_read(&bench.rx_core->tally.tx_full.all) - full, n - arrived);
+	assert_nothing_leaked();
+}
+
+/* `worker` gives back `n` packets that are to be sent. */
+static void
+worker_sends(uint32_t n, weir_worker_id worker)
+{
+	const struct weir_verdict verdict = eal_bench_verdict_tx(0, PACKET_BYTES);
+
+	for (uint32_t i = 0; i < n; i++) {
+		void *handle = packet_make(PACKET_BYTES, 0);
+
+		rx_core_finish(bench.rx_core, &handle, &verdict, 1, worker);
+	}
+}
+
+/* A slow reader behind a port shows at the worker that steers into it; diverted ones are nobody's.
+ */
+static void
+what_a_port_does_not_take_is_charged_to_its_worker(void **state)
+{
+	struct rx_tally *tally = &bench.rx_core->tally;
+	const struct weir_verdict wrong_port = { .kind = WEIR_VERDICT_TX, .target = 5 };
+	void *handle = packet_make(PACKET_BYTES, 0);
+	struct rte_mbuf *packet;
+
+	(void)state;
+	*tally = (struct rx_tally) { 0 };
+	/* One by one up to the last that there is room for. */
+	while (counter_read(&tally->tx_full.all) == 0) {
+		worker_sends(1, 7);
+		rx_core_flush(bench.rx_core);
+	}
+	worker_sends(10, 255);
+	worker_sends(5, WEIR_WORKER_NONE);
+	worker_sends(20, 7);
+	rx_core_flush(bench.rx_core);
+	rx_core_finish(bench.rx_core, &handle, &wrong_port, 1, 3);
+	assert_int_equal(counter_read(&tally->tx_full.all), 1 + 10 + 5 + 20);
+	for (uint32_t id = 0; id < WEIR_WORKERS_MAX; id++) {
+		assert_int_equal(counter_read(&tally->tx_full.worker[id]), id == 255 ? 10
+									   : id == 7 ? 1 + 20
+										     : 0);
+		assert_int_equal(counter_read(&tally->bad_verdict.worker[id]), id == 3);
+	}
+	while ((packet = loop_take()))
+		rte_pktmbuf_free(packet);
+	assert_nothing_leaked();
+}
+
+/* A driver that takes no frame longer than this, nor what stands behind it, as net_tap does. */
+#define FRAME_BYTES 200
+
+static uint16_t
+long_frames_refuse(
+	uint16_t port, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, void *context)
+{
+	uint16_t n_taken = 0;
+
+	(void)port;
+	(void)queue;
+	(void)context;
+	while (n_taken < n && packets[n_taken]->pkt_len <= FRAME_BYTES)
+		n_taken++;
+	return n_taken;
+}
+
+static void
+a_frame_too_long_for_a_port_costs_no_other(void **state)
+{
+	static const uint16_t lengths[] = { FRAME_BYTES + 1, 60, FRAME_BYTES, 1000, 1001, 61 };
+	const struct rte_eth_rxtx_callback *callback =
+		rte_eth_add_tx_callback(0, 0, long_frames_refuse, NULL);
+	struct rx_tally *tally = &bench.rx_core->tally;
+	struct rte_mbuf *packet;
+
+	(void)state;
+	assert_non_null(callback);
+	*tally = (struct rx_tally) { 0 };
+	bench.rx_core->tx_frame_bytes[0] = FRAME_BYTES;
+	for (uint32_t i = 0; i < RTE_DIM(lengths); i++) {
+		const struct weir_verdict verdict = eal_bench_verdict_tx(0, lengths[i]);
+		void *handle = packet_make(lengths[i], (uint8_t)i);
+
+		rx_core_finish(bench.rx_core, &handle, &verdict, 1, (weir_worker_id)i);
+	}
+	rx_core_flush(bench.rx_core);
+	for (uint32_t i = 0; i < RTE_DIM(lengths); i++) {
+		const bool is_long = lengths[i] > FRAME_BYTES;
+
+		assert_int_equal(counter_read(&tally->tx_full.worker[i]), is_long);
+		if (is_long)
+			continue;
+		packet = loop_take();
+		assert_non_null(packet);
+		assert_int_equal(packet->pkt_len, lengths[i]);
+		rte_pktmbuf_free(packet);
+	}
+	assert_null(loop_take());
+	assert_int_equal(counter_read(&tally->tx_full.all), 3);
+	assert_int_equal(counter_read(&tally->sent), 3);
+	assert_int_equal(rte_eth_remove_tx_callback(0, 0, callback), 0);
+	assert_nothing_leaked();
+}
+
+/* A port of short frames that takes nothing at all gives everything up at once. */
+static uint16_t
+calls_count(uint16_t port, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, void *context)
+{
+	(void)port;
+	(void)queue;
+	(void)packets;
+	(void)n;
+	++*(uint32_t *)context;
+	return 0;
+}
+
+static void
+a_full_port_is_asked_once_a_flush(void **state)
+{
+	uint32_t n_calls = 0;
+	const struct rte_eth_rxtx_callback *callback =
+		rte_eth_add_tx_callback(0, 0, calls_count, &n_calls);
+
+	(void)state;
+	assert_non_null(callback);
+	bench.rx_core->tx_frame_bytes[0] = PACKET_BYTES;
+	worker_sends(20, 1);
+	rx_core_flush(bench.rx_core);
+	assert_int_equal(n_calls, 1);
+	assert_int_equal(rte_eth_remove_tx_callback(0, 0, callback), 0);
 	assert_nothing_leaked();
 }
 
@@ -309,6 +440,9 @@ main(void)
 		cmocka_unit_test(tx_verdict_that_cuts_more_than_16_bits_is_refused),
 		cmocka_unit_test(other_verdicts_free_the_packet),
 		cmocka_unit_test(what_a_full_port_does_not_take_is_counted_and_freed),
+		cmocka_unit_test(what_a_port_does_not_take_is_charged_to_its_worker),
+		cmocka_unit_test(a_frame_too_long_for_a_port_costs_no_other),
+		cmocka_unit_test(a_full_port_is_asked_once_a_flush),
 		cmocka_unit_test(chain_can_be_walked_by_its_links),
 		cmocka_unit_test(chain_that_contradicts_its_head_is_not_whole),
 		cmocka_unit_test(chain_without_room_for_links_is_copied),

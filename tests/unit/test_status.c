@@ -43,8 +43,8 @@ rig_create_of(void **state, const struct weir_config *config)
 		return -1;
 	rig->app.n_rx_cores = 1;
 	rig->app.rx_cores[0] = rig->rx_core;
-	counter_set(&rig->rx_core->tally.tx_full, TX_FULL);
-	counter_set(&rig->rx_core->tally.bad_verdict, BAD_VERDICT);
+	counter_set(&rig->rx_core->tally.tx_full.all, TX_FULL);
+	counter_set(&rig->rx_core->tally.bad_verdict.all, BAD_VERDICT);
 	*state = rig;
 	return 0;
 }
@@ -106,6 +106,27 @@ what_does_not_add_up_at_rest_is_not_hidden(void **state)
 	status_collect(&rig->app, &rig->status);
 	assert_int_equal(weir_ledger_gap(&rig->status.ledger), 1);
 	assert_false(rig->status.ledger_ok);
+}
+
+static void
+what_no_port_took_is_charged_to_the_worker_that_sent_it(void **state)
+{
+	static struct worker_thread threads[2];
+	struct rig *rig = *state;
+	struct rx_tally *tally = &rig->rx_core->tally;
+
+	rig->app.n_workers = 2;
+	rig->app.workers[0] = &threads[0];
+	rig->app.workers[1] = &threads[1];
+	counter_set(&tally->tx_full.worker[1], TX_FULL);
+	counter_set(&tally->bad_verdict.worker[0], BAD_VERDICT);
+	status_collect(&rig->app, &rig->status);
+	for (uint32_t id = 0; id < 2; id++) {
+		const uint64_t *dropped = rig->status.worker[id].dropped;
+
+		assert_int_equal(dropped[WEIR_REASON_TX_FULL], id == 1 ? TX_FULL : 0);
+		assert_int_equal(dropped[WEIR_REASON_BAD_VERDICT], id == 0 ? BAD_VERDICT : 0);
+	}
 }
 
 /* Lends one packet to worker 0 of the rig, and lets it come back if `completed`. */
@@ -223,6 +244,9 @@ main(void)
 			rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			what_does_not_add_up_at_rest_is_not_hidden, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			what_no_port_took_is_charged_to_the_worker_that_sent_it, rig_create,
+			rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			the_two_ends_must_have_counted_the_same, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
