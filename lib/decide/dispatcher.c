@@ -152,7 +152,7 @@ weir_dispatcher_destroy(struct weir_dispatcher *dispatcher)
 	if (!dispatcher)
 		return;
 	assert(weir_in_lanes(dispatcher) == 0 && weir_held(dispatcher) == 0);
-	dispatcher->pool->dispatcher_exists[dispatcher->id] = false;
+	pool_dispatcher_leave(dispatcher->pool, dispatcher->id);
 	dispatcher_free(dispatcher);
 }
 

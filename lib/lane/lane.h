@@ -2,11 +2,12 @@
 /*
  * The lane: a single-producer single-consumer ring from one dispatcher to one worker.
  *
- * A slot is one 64-bit word {address of the packet's data : 63, phase : 1}. The producer flips the
- * phase with every lap, so the consumer sees a new packet by one load of the slot itself: there is
- * no shared head or tail, and the consumer writes nothing here. A packet stays in its slot until
- * it is harvested; that is why capacity counts packets in process too, and why a worker that dies
- * takes nothing along. (Pools that evict have another kind of lane: claim_lane.h.)
+ * A slot is one 64-bit word {where the packet's data is : 63, phase : 1}, an address or, for
+ * workers in other processes, an offset. The producer flips the phase with every lap, so the
+ * consumer sees a new packet by one load of the slot itself: there is no shared head or tail, and
+ * the consumer writes nothing here. A packet stays in its slot until it is harvested; that is why
+ * capacity counts packets in process too, and why a worker that dies takes nothing along. (Pools
+ * that evict have another kind of lane: claim_lane.h.)
  *
  * Three kinds of memory, by writer:
  *   lane area (slots, metadata, covers)   dispatcher writes, worker reads
@@ -72,9 +73,11 @@ struct lane_consumer {
 	struct claim_head *claim;     /* NULL: a plain lane; see claim_lane.h */
 	uint32_t n_slots;
 	uint32_t n_verdicts;
-	uint32_t head;	    /* packets taken so far */
-	uint32_t completed; /* packets completed so far */
+	uint32_t head;	     /* packets taken so far */
+	uint32_t completed;  /* packets completed so far */
+	uintptr_t data_base; /* what offsets in slots begin at; 0 where they are addresses */
 };
+static_assert(sizeof(struct lane_consumer) == CACHE_LINE_BYTES, "one line per lane");
 
 /*
  * Array sizes for lanes of `capacity` usable slots (1 .. 65535). Each array is one cache line
@@ -179,7 +182,7 @@ lane_peek(const struct lane_consumer *lane, uint32_t seq, uint64_t *data)
 	const uint64_t slot =
 		atomic_load_explicit(&lane->slots[seq & (lane->n_slots - 1)], memory_order_acquire);
 
-	*data = slot >> 1;
+	*data = lane->data_base + (slot >> 1);
 	return (slot & 1) == lane_phase(seq, lane->n_slots);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The progress lines: what a worker writes and dispatchers read. Per dispatcher one 64-bit word
  * {completed : 32, in_process : 16, spare : 16}, seven dispatchers to a line; the eighth word of
- * the first line carries the worker's own state. One store publishes a whole burst.
+ * the first line is the worker's pulse {state : 32, beats : 32}. One store publishes a whole burst.
  */
 #ifndef WEIR_LANE_PROGRESS_H
 #define WEIR_LANE_PROGRESS_H
@@ -22,7 +22,7 @@ static_assert(PROGRESS_LINES * PROGRESS_WORDS_PER_LINE == WEIR_DISPATCHERS_MAX,
 /* Written by the worker only. */
 struct progress_line {
 	CACHE_ALIGNED _Atomic uint64_t word[PROGRESS_WORDS_PER_LINE];
-	uint64_t spare; /* heartbeat and state of worker processes come here */
+	_Atomic uint64_t pulse; /* in the first line; unused in others */
 };
 static_assert(sizeof(struct progress_line) == CACHE_LINE_BYTES, "one line");
 
@@ -78,6 +78,41 @@ static inline uint64_t
 progress_read(struct progress *progress, uint32_t dispatcher)
 {
 	return atomic_load_explicit(progress_word(progress, dispatcher), memory_order_acquire);
+}
+
+static inline uint64_t
+pulse_pack(uint32_t beats, uint32_t state)
+{
+	return (uint64_t)state << 32 | beats;
+}
+
+static inline uint32_t
+pulse_beats(uint64_t pulse)
+{
+	return (uint32_t)pulse;
+}
+
+static inline uint32_t
+pulse_state(uint64_t pulse)
+{
+	return (uint32_t)(pulse >> 32);
+}
+
+/*
+ * Edge E4, release side: all that the worker did before it reported a state comes before it; else
+ * control could take a worker for ready that is still opening its handler.
+ */
+static inline void
+pulse_publish(struct progress *progress, uint64_t pulse)
+{
+	atomic_store_explicit(&progress->line[0].pulse, pulse, memory_order_release);
+}
+
+/* Edge E4, acquire side. */
+static inline uint64_t
+pulse_read(struct progress *progress)
+{
+	return atomic_load_explicit(&progress->line[0].pulse, memory_order_acquire);
 }
 
 #endif

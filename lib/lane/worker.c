@@ -48,8 +48,8 @@ covered_complete(struct weir_worker *worker, uint32_t dispatcher)
 	if (lane->head == before)
 		return;
 	lane->completed = lane->head;
-	counter_add(&worker->taken, lane->head - before);
-	counter_add(&worker->completed, lane->head - before);
+	counter_add(&worker->activity->taken, lane->head - before);
+	counter_add(&worker->activity->completed, lane->head - before);
 	progress_publish(worker->progress, dispatcher, progress_pack(lane->completed, 0));
 }
 
@@ -103,7 +103,7 @@ worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
 
 	worker->current = dispatcher;
 	worker->in_process = n;
-	counter_add(&worker->taken, n);
+	counter_add(&worker->activity->taken, n);
 	if (worker->publishes_in_process)
 		progress_publish(worker->progress, dispatcher, progress_pack(lane->completed, n));
 }
@@ -161,7 +161,7 @@ weir_complete(struct weir_worker *worker, const struct weir_verdict *verdicts, u
 		lane->verdicts[(lane->completed + i) & (lane->n_verdicts - 1)] = verdicts[i];
 	lane->completed += n;
 	worker->in_process -= n;
-	counter_add(&worker->completed, n);
+	counter_add(&worker->activity->completed, n);
 	progress_publish(worker->progress, worker->current,
 		progress_pack(
 			lane->completed, worker->publishes_in_process ? worker->in_process : 0));

@@ -2,8 +2,9 @@
 /*
  * Where lanes and worker areas lie. Each worker has one page-aligned block in the lane area (which
  * it only reads) and one in the worker area (which it alone writes), so that both can be mapped
- * into a process of its own. Inside its page-aligned block a worker's data starts at a cache line
- * of its own choice: otherwise the current slots of all lanes would fall into one cache set.
+ * into a process of its own. Behind the header of its page-aligned block a worker's data starts at
+ * a cache line of its own choice: otherwise the current slots of all lanes would fall into one
+ * cache set.
  */
 #include <errno.h>
 
@@ -29,7 +30,9 @@ lane_bytes(const struct weir_pool *pool)
 static size_t
 lane_block_bytes(const struct weir_pool *pool)
 {
-	return round_up(PAGE_BYTES + pool->config.n_dispatchers * lane_bytes(pool), PAGE_BYTES);
+	return round_up(sizeof(struct worker_header) + PAGE_BYTES +
+				pool->config.n_dispatchers * lane_bytes(pool),
+		PAGE_BYTES);
 }
 
 static size_t
@@ -38,29 +41,43 @@ worker_block_bytes(const struct weir_pool *pool)
 	const size_t head_bytes = pool->policy->claim_lanes ? sizeof(struct claim_head) : 0;
 
 	return round_up(
-		PAGE_BYTES + sizeof(struct progress) +
+		sizeof(struct worker_own) + PAGE_BYTES + sizeof(struct worker_lines) +
 			pool->config.n_dispatchers * (pool->geometry.verdicts_bytes + head_bytes),
 		PAGE_BYTES);
+}
+
+struct worker_header *
+pool_worker_header(const struct weir_pool *pool, weir_worker_id worker)
+{
+	return (struct worker_header *)(void *)((char *)pool->lane_area.memory +
+						worker * lane_block_bytes(pool));
+}
+
+static struct worker_own *
+worker_own(const struct weir_pool *pool, weir_worker_id worker)
+{
+	return (struct worker_own *)(void *)((char *)pool->worker_area.memory +
+					     worker * worker_block_bytes(pool));
 }
 
 static char *
 lane_memory(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker)
 {
-	return (char *)pool->lane_area.memory + worker * lane_block_bytes(pool) +
-	       stagger_bytes(worker) + dispatcher * lane_bytes(pool);
+	return (char *)(pool_worker_header(pool, worker) + 1) + stagger_bytes(worker) +
+	       dispatcher * lane_bytes(pool);
 }
 
-static char *
-worker_memory(const struct weir_pool *pool, weir_worker_id worker)
+static struct worker_lines *
+worker_lines(const struct weir_pool *pool, weir_worker_id worker)
 {
-	return (char *)pool->worker_area.memory + worker * worker_block_bytes(pool) +
-	       stagger_bytes(worker);
+	return (struct worker_lines *)(void *)((char *)(worker_own(pool, worker) + 1) +
+					       stagger_bytes(worker));
 }
 
 static struct weir_verdict *
 verdicts_memory(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker)
 {
-	return (struct weir_verdict *)(worker_memory(pool, worker) + sizeof(struct progress) +
+	return (struct weir_verdict *)((char *)(worker_lines(pool, worker) + 1) +
 				       dispatcher * pool->geometry.verdicts_bytes);
 }
 
@@ -98,7 +115,13 @@ pool_claim_head(const struct weir_pool *pool, uint32_t dispatcher, weir_worker_i
 struct progress *
 pool_progress(const struct weir_pool *pool, weir_worker_id worker)
 {
-	return (struct progress *)worker_memory(pool, worker);
+	return &worker_lines(pool, worker)->progress;
+}
+
+struct activity *
+pool_activity(const struct weir_pool *pool, weir_worker_id worker)
+{
+	return &worker_lines(pool, worker)->activity;
 }
 
 struct tail_array *
@@ -121,44 +144,159 @@ pool_lane_producer(
 	};
 }
 
-static void
-worker_init(struct weir_pool *pool, weir_worker_id id)
+/* Bytes from `from` to `to`; 0 if there is no `to`. */
+static uint64_t
+offset_of(const void *from, const void *to)
 {
-	struct weir_worker *worker = &pool->workers[id];
+	return to ? (uint64_t)((const char *)to - (const char *)from) : 0;
+}
 
-	worker->progress = pool_progress(pool, id);
-	worker->n_dispatchers = pool->config.n_dispatchers;
-	worker->n_urgent = pool->config.n_urgent;
-	worker->next_urgent = pool->config.n_dispatchers - pool->config.n_urgent;
-	worker->id = id;
-	worker->covering = pool->policy->covering;
-	worker->publishes_in_process = pool->config.depth_mode == WEIR_DEPTH_QUEUED;
-	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++)
-		worker->lane[i] = (struct lane_consumer) {
-			.slots = (lane_slot *)lane_memory(pool, i, id),
-			.metadata = metadata_memory(pool, i, id),
-			.verdicts = verdicts_memory(pool, i, id),
-			.covers = pool_lane_cover(pool, i, id),
-			.claim = pool_claim_head(pool, i, id),
-			.n_slots = pool->geometry.n_slots,
-			.n_verdicts = pool->geometry.n_verdicts,
-		};
+static struct worker_layout
+worker_layout(const struct weir_pool *pool, weir_worker_id id)
+{
+	const struct weir_config *config = &pool->config;
+	const struct worker_own *own = worker_own(pool, id);
+	const void *slots = lane_memory(pool, 0, id);
+
+	return (struct worker_layout) {
+		.lanes_bytes = lane_block_bytes(pool),
+		.own_bytes = worker_block_bytes(pool),
+		.slots_offset = offset_of(pool_worker_header(pool, id), slots),
+		.lane_stride = lane_bytes(pool),
+		.metadata_offset = offset_of(slots, metadata_memory(pool, 0, id)),
+		.covers_offset = offset_of(slots, pool_lane_cover(pool, 0, id)),
+		.progress_offset = offset_of(own, worker_lines(pool, id)),
+		.verdicts_offset = offset_of(own, verdicts_memory(pool, 0, id)),
+		.verdicts_stride = pool->geometry.verdicts_bytes,
+		.heads_offset = offset_of(own, pool_claim_head(pool, 0, id)),
+		.covering = pool->policy->covering,
+		.n_slots = pool->geometry.n_slots,
+		.n_verdicts = pool->geometry.n_verdicts,
+		.n_dispatchers = config->n_dispatchers,
+		.n_urgent = config->n_urgent,
+		.publishes_in_process = config->depth_mode == WEIR_DEPTH_QUEUED,
+	};
+}
+
+/* Makes a lane whose dispatcher does not exist that of one that has lent nothing. */
+static void
+lane_clear(struct weir_pool *pool, uint32_t dispatcher, weir_worker_id id)
+{
+	struct claim_head *head = pool_claim_head(pool, dispatcher, id);
+	lane_slot *slots = (lane_slot *)(void *)lane_memory(pool, dispatcher, id);
+
+	for (uint32_t i = 0; i < pool->geometry.n_slots; i++)
+		atomic_store_explicit(&slots[i], 0, memory_order_relaxed);
+	if (head)
+		atomic_store_explicit(&head->seq, 0, memory_order_relaxed);
+}
+
+/* Where the lane begins that a dispatcher has reclaimed, as the worker's progress word counts. */
+static uint32_t
+lane_begin(struct weir_pool *pool, uint32_t dispatcher, weir_worker_id id)
+{
+	if (!pool->dispatcher_exists[dispatcher]) {
+		lane_clear(pool, dispatcher, id);
+		return 0;
+	}
+	return (uint32_t)atomic_load_explicit(
+		&pool->reclaim[dispatcher].done[id], memory_order_relaxed);
+}
+
+/* Atomically: others may be reading, to show it. */
+static void
+lines_write(struct worker_lines *lines, const uint32_t *begin, uint32_t n_dispatchers)
+{
+	for (uint32_t i = 0; i < n_dispatchers; i++)
+		progress_publish(&lines->progress, i, progress_pack(begin[i], 0));
+	pulse_publish(&lines->progress, pulse_pack(0, WEIR_WORKER_STARTING));
+	counter_set(&lines->activity.taken, 0);
+	counter_set(&lines->activity.completed, 0);
+	counter_set(&lines->activity.busy_cycles, 0);
+	counter_set(&lines->activity.busy_since, 0);
+}
+
+/* Writes both blocks as the incarnation shall find them, but for slots and heads of claim lanes. */
+static void
+blocks_write(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation)
+{
+	struct worker_header *header = pool_worker_header(pool, id);
+
+	header->magic = WORKER_LANES_MAGIC;
+	header->version = WORKER_ABI_VERSION;
+	header->header_bytes = sizeof(*header);
+	header->layout = worker_layout(pool, id);
+	header->id = id;
+	*worker_own(pool, id) = (struct worker_own) {
+		.magic = WORKER_OWN_MAGIC,
+		.version = WORKER_ABI_VERSION,
+		.id = id,
+		.incarnation = incarnation,
+	};
+	lines_write(worker_lines(pool, id), header->begin, pool->config.n_dispatchers);
+	pool_incarnation_begin(pool, id, incarnation);
+}
+
+/* Where an incarnation begins in the lanes is in the header. */
+static void
+worker_init(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation)
+{
+	struct worker_header *header = pool_worker_header(pool, id);
+
+	blocks_write(pool, id, incarnation);
+	pool->workers[id] = (struct weir_worker) { 0 };
+	worker_open(&pool->workers[id], header, &header->layout, worker_own(pool, id), NULL);
 }
 
 void
-pool_worker_reset(struct weir_pool *pool, weir_worker_id id)
+pool_worker_reset(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation)
 {
-	struct weir_worker *worker = &pool->workers[id];
+	struct worker_header *header = pool_worker_header(pool, id);
 
-	*worker = (struct weir_worker) { 0 };
-	worker_init(pool, id);
+	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++)
+		header->begin[i] = lane_begin(pool, i, id);
+	worker_init(pool, id, incarnation);
+}
+
+void
+pool_incarnation_begin(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation)
+{
+	struct worker_header *header = pool_worker_header(pool, id);
+
+	atomic_store_explicit(&header->incarnation, incarnation, memory_order_relaxed);
+	weir_pool_command(pool, id, WEIR_COMMAND_RUN);
+}
+
+/* A worker need not wait for a dispatcher that lends nothing: its lane ends where the worker is. */
+static void
+lane_end_absent(struct weir_pool *pool, uint32_t dispatcher, weir_worker_id id)
+{
+	const struct claim_head *head = pool_claim_head(pool, dispatcher, id);
+	const uint64_t word = progress_read(pool_progress(pool, id), dispatcher);
+	const uint32_t position =
+		head ? (uint32_t)atomic_load_explicit(&head->seq, memory_order_acquire)
+		     : progress_completed(word);
+
+	lane_end(&pool_worker_header(pool, id)->lane[dispatcher], pool->order[id].incarnation,
+		position);
+}
+
+void
+pool_lanes_end_absent(struct weir_pool *pool, weir_worker_id id)
+{
 	for (uint32_t i = 0; i < pool->config.n_dispatchers; i++) {
-		const uint64_t done =
-			atomic_load_explicit(&pool->reclaim[i].done[id], memory_order_relaxed);
+		if (!pool->dispatcher_exists[i])
+			lane_end_absent(pool, i, id);
+	}
+}
 
-		worker->lane[i].head = (uint32_t)done;
-		worker->lane[i].completed = (uint32_t)done;
-		progress_publish(worker->progress, i, progress_pack((uint32_t)done, 0));
+void
+pool_dispatcher_leave(struct weir_pool *pool, uint32_t dispatcher)
+{
+	pool->dispatcher_exists[dispatcher] = false;
+	for (uint32_t i = 0; i < pool->config.n_workers; i++) {
+		if (pool->order[i].order == LANE_END)
+			lane_end_absent(pool, dispatcher, (weir_worker_id)i);
 	}
 }
 
@@ -201,7 +339,7 @@ pool_memory_init(struct weir_pool *pool)
 	}
 	pool->workers = pool->workers_area.memory;
 	for (uint32_t i = 0; i < config->n_workers; i++)
-		worker_init(pool, (weir_worker_id)i);
+		worker_init(pool, (weir_worker_id)i, 0);
 	return 0;
 }
 

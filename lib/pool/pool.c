@@ -2,6 +2,7 @@
 /* Creation and destruction of a pool. Everything is allocated here and nowhere later. */
 #include "pool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -99,9 +100,42 @@ void
 weir_pool_worker_activity(
 	const struct weir_pool *pool, weir_worker_id id, struct weir_worker_activity *activity)
 {
-	const struct weir_worker *worker = &pool->workers[id];
+	const struct activity *counted = pool_activity(pool, id);
 
 	/* Completed first: a reader then never sees more completed than taken. */
-	activity->completed = counter_read(&worker->completed);
-	activity->taken = counter_read(&worker->taken);
+	activity->completed = counter_read(&counted->completed);
+	activity->taken = counter_read(&counted->taken);
+	activity->busy_cycles = counter_read(&counted->busy_cycles);
+	activity->busy_since = counter_read(&counted->busy_since);
+}
+
+/*
+ * Edge E5, release side: what control did before the worker may rely on; without it the worker
+ * could be told to run in lanes that are not yet what they shall be.
+ */
+void
+weir_pool_command(struct weir_pool *pool, weir_worker_id id, enum weir_worker_command command)
+{
+	assert(id < pool->config.n_workers && (unsigned int)command <= WEIR_COMMAND_STOP);
+	atomic_store_explicit(
+		&pool_worker_header(pool, id)->command, command, memory_order_release);
+}
+
+static bool
+state_is_reportable(uint32_t state)
+{
+	return state >= WEIR_WORKER_READY && state <= WEIR_WORKER_STOPPED;
+}
+
+struct weir_worker_pulse
+weir_pool_worker_pulse(const struct weir_pool *pool, weir_worker_id id)
+{
+	const uint64_t pulse = pulse_read(pool_progress(pool, id));
+	const uint32_t state = pulse_state(pulse);
+
+	return (struct weir_worker_pulse) {
+		.beats = pulse_beats(pulse),
+		.state = state_is_reportable(state) ? (enum weir_worker_state)state
+						    : WEIR_WORKER_STARTING,
+	};
 }

@@ -4,7 +4,8 @@
  *
  * Who writes what: the control thread everything but `seen`, whose entries each dispatcher writes;
  * claims whichever dispatcher claims; the contents of the lane area are written by dispatchers,
- * those of the worker area by workers, the heads of claim lanes by both.
+ * those of the worker area by workers, the heads of claim lanes by both. Of the lane area the
+ * workers' headers are control's; it also writes what nobody else uses, between two incarnations.
  */
 #ifndef WEIR_POOL_POOL_H
 #define WEIR_POOL_POOL_H
@@ -22,6 +23,7 @@
 #include "policy.h"
 #include "progress.h"
 #include "worker.h"
+#include "worker_memory.h"
 
 /* A dispatcher's published lane tails, dense, so that others learn its part of a backlog (E7). */
 struct tail_array {
@@ -107,8 +109,12 @@ weir_claim *pool_claims(const struct weir_pool *pool);
 struct claim_head *pool_claim_head(
 	const struct weir_pool *pool, uint32_t dispatcher, weir_worker_id worker);
 
-/* The progress lines of a worker. */
+/* The progress lines of a worker, and what it counts of itself. */
 struct progress *pool_progress(const struct weir_pool *pool, weir_worker_id worker);
+struct activity *pool_activity(const struct weir_pool *pool, weir_worker_id worker);
+
+/* What a worker is told past its lanes. */
+struct worker_header *pool_worker_header(const struct weir_pool *pool, weir_worker_id worker);
 
 /* The tail array of a dispatcher. */
 struct tail_array *pool_tails(const struct weir_pool *pool, uint32_t dispatcher);
@@ -117,8 +123,21 @@ struct tail_array *pool_tails(const struct weir_pool *pool, uint32_t dispatcher)
 int pool_memory_init(struct weir_pool *pool);
 void pool_memory_fini(struct weir_pool *pool);
 
-/* Makes a worker's memory that of its next incarnation, whose lanes begin where each was left. */
-void pool_worker_reset(struct weir_pool *pool, weir_worker_id id);
+/*
+ * Makes a worker's memory that of its next incarnation, whose lanes begin where each was left. All
+ * that the last one could write is written anew; but the heads of claim lanes are stored by their
+ * dispatchers, before they report.
+ */
+void pool_worker_reset(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation);
+
+/* A worker goes on under a new number: it is told to run. */
+void pool_incarnation_begin(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation);
+
+/* Tells a worker that drains where the lanes of dispatchers end that do not exist. */
+void pool_lanes_end_absent(struct weir_pool *pool, weir_worker_id id);
+
+/* A dispatcher is no more: nobody waits for it. Its lanes are empty. */
+void pool_dispatcher_leave(struct weir_pool *pool, uint32_t dispatcher);
 
 /* What the configuration points at may go; the registries' and strategies' names stay. */
 void pool_config_detach(struct weir_pool *pool);

@@ -278,7 +278,11 @@ weir_pool_set_state(struct weir_pool *pool, weir_worker_id id, enum weir_worker_
 	record.state = state;
 	if (state == WEIR_WORKER_DRAINING)
 		record.order.order = LANE_END;
-	return worker_change(pool, view, id, &record);
+	if (worker_change(pool, view, id, &record) < 0)
+		return -ENOMEM;
+	if (state == WEIR_WORKER_DRAINING)
+		pool_lanes_end_absent(pool, id);
+	return 0;
 }
 
 int
@@ -334,7 +338,10 @@ weir_pool_add(struct weir_pool *pool, weir_worker_id id)
 		.state = WEIR_WORKER_STARTING,
 		.order = { .incarnation = pool->order[id].incarnation + 1 },
 	};
-	return worker_change(pool, &edited, id, &record);
+	if (worker_change(pool, &edited, id, &record) < 0)
+		return -ENOMEM;
+	pool_incarnation_begin(pool, id, record.order.incarnation);
+	return 0;
 }
 
 enum weir_worker_state
@@ -415,10 +422,10 @@ weir_pool_worker_restart(struct weir_pool *pool, weir_worker_id id)
 		return -EBUSY;
 	if (member_find(&edited, id) == edited.n_members)
 		edited.member[edited.n_members++] = id;
-	pool_worker_reset(pool, id);
 	record = (struct worker_record) {
 		.state = WEIR_WORKER_STARTING,
 		.order = { .incarnation = pool->order[id].incarnation + 1 },
 	};
+	pool_worker_reset(pool, id, record.order.incarnation);
 	return worker_change(pool, &edited, id, &record);
 }

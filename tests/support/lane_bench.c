@@ -19,6 +19,7 @@ lane_bench_open(struct lane_bench *bench, struct lane_geometry geometry)
 		.n_slots = geometry.n_slots,
 	};
 	bench->worker.progress = &bench->progress;
+	bench->worker.activity = &bench->activity;
 	bench->worker.n_dispatchers = 1;
 	bench->worker.lane[0] = (struct lane_consumer) {
 		.slots = bench->slots,

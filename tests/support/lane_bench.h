@@ -13,6 +13,7 @@ struct lane_bench {
 	struct weir_verdict *verdicts;
 	void **packets;
 	struct progress progress;
+	struct activity activity;
 	struct lane_producer producer; /* capacity 0: for the test to set */
 	struct weir_worker worker;
 };

@@ -155,8 +155,8 @@ memory_check(const struct weir_config *config)
 {
 	struct weir_pool *pool = weir_pool_create(config, NULL);
 	const size_t n_lanes = (size_t)config->n_workers * config->n_dispatchers;
-	struct region *lanes = calloc(2 * n_lanes, sizeof(*lanes));
-	struct region *workers = calloc(n_lanes + config->n_workers, sizeof(*workers));
+	struct region *lanes = calloc(2 * n_lanes + config->n_workers, sizeof(*lanes));
+	struct region *workers = calloc(n_lanes + 2 * config->n_workers, sizeof(*workers));
 	size_t n_lane_regions = 0;
 	size_t n_worker_regions = 0;
 
@@ -166,8 +166,12 @@ memory_check(const struct weir_config *config)
 	for (uint32_t w = 0; w < config->n_workers; w++) {
 		const weir_worker_id id = (weir_worker_id)w;
 
+		region_add(lanes, &n_lane_regions, pool_worker_header(pool, id),
+			sizeof(struct worker_header));
 		region_add(workers, &n_worker_regions, pool_progress(pool, id),
 			sizeof(struct progress));
+		region_add(workers, &n_worker_regions, pool_activity(pool, id),
+			sizeof(struct activity));
 		for (uint32_t d = 0; d < config->n_dispatchers; d++) {
 			const struct lane_producer lane = pool_lane_producer(pool, d, id, NULL);
 			const struct lane_consumer *consumer = &weir_pool_worker(pool, id)->lane[d];
@@ -244,7 +248,8 @@ memory_of_two_workers_shares_no_page(void **state)
 		const struct lane_producer first = pool_lane_producer(pool, 0, id, NULL);
 		const struct lane_producer last = pool_lane_producer(pool, 1, id, NULL);
 
-		assert_true((uintptr_t)first.slots / 4096 > lane_end || id == 0);
+		assert_true((uintptr_t)pool_worker_header(pool, id) / 4096 > lane_end || id == 0);
+		assert_true((uintptr_t)first.slots > (uintptr_t)pool_worker_header(pool, id));
 		assert_true((uintptr_t)pool_progress(pool, id) / 4096 > worker_end || id == 0);
 		lane_end = ((uintptr_t)&last.metadata[last.n_slots] - 1) / 4096;
 		worker_end = ((uintptr_t)&last.verdicts[last.n_slots] - 1) / 4096;

@@ -34,13 +34,13 @@ every_dispatcher_has_a_word_of_its_own_seven_to_a_line(void **state)
 
 		assert_int_equal(progress_line_of(i), i / 7);
 		assert_true(at >= (uintptr_t)&progress.line[i / 7]);
-		assert_true(at < (uintptr_t)&progress.line[i / 7].spare);
+		assert_true(at < (uintptr_t)&progress.line[i / 7].pulse);
 		progress_publish(&progress, i, progress_pack(1000 + i, i));
 	}
 	for (uint32_t i = 0; i < WEIR_DISPATCHERS_MAX; i++)
 		assert_true(progress_read(&progress, i) == progress_pack(1000 + i, i));
-	assert_int_equal(progress.line[0].spare, 0);
-	assert_int_equal(progress.line[1].spare, 0);
+	assert_int_equal(progress.line[0].pulse, 0);
+	assert_int_equal(progress.line[1].pulse, 0);
 }
 
 static uint64_t

@@ -353,7 +353,8 @@ WEIR_API int weir_pool_worker_memory(
 WEIR_API int weir_pool_remove(struct weir_pool *pool, weir_worker_id id);
 
 /**
- * Puts a worker that was removed back at the end of the pool, in state `starting`.
+ * Puts a worker that was removed back at the end of the pool, in state `starting`, with the next
+ * incarnation's number and the command `run`.
  * Caller: the control thread.
  * @return 0, -EINVAL (`id` not below n_workers), -EEXIST (a member), -EBUSY (weir_reclaim has
  * closed its lanes) or -ENOMEM (nothing changed)

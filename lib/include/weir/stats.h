@@ -74,10 +74,15 @@ struct weir_dispatcher_counters {
 	uint64_t retries;    /**< other workers tried for packets that found a lane full */
 };
 
-/** What one worker counted of itself. Written by that worker only. */
+/**
+ * What one worker, in its present incarnation, counted of itself. Written by that worker only: from
+ * a process it is hearsay.
+ */
 struct weir_worker_activity {
-	uint64_t taken;	    /**< packets taken from lanes */
-	uint64_t completed; /**< packets given back */
+	uint64_t taken;	      /**< packets taken from lanes */
+	uint64_t completed;   /**< packets given back */
+	uint64_t busy_cycles; /**< cycles of work, as it counted them: weir_worker_count_busy */
+	uint64_t busy_since;  /**< when the work in hand was begun, by its clock; 0: none is */
 };
 
 /** The ledger of a pool, summed over its dispatchers. All in packets. */
