@@ -157,7 +157,7 @@ budget_apply(struct weir_dispatcher *dispatcher, const struct dispatch_state *st
 	 * Whoever comes new stands behind those that wait. So do those behind one that stays in
 	 * this pass: what was planned before it may yet be dropped and leave budget.
 	 */
-	if (!state->from_hold && hold_count(&dispatcher->hold) == 0)
+	if (!state->from_hold && weir_held(dispatcher) == 0)
 		dispatcher->lines = (struct budget_lines) { 0 };
 	followers_charge(dispatcher, state);
 	for (uint32_t i = state->next; i < state->burst->n; i++) {

@@ -103,11 +103,13 @@ weir_harvest(struct weir_dispatcher *dispatcher)
 		mirror_sync(dispatcher);
 	dispatcher->reread = (struct bitset) { 0 };
 	finished = harvest_pass(dispatcher);
+	if (unlikely(!bitset_is_empty(&dispatcher->reclaim.pending)))
+		reclaim_step(dispatcher);
 	if (unlikely(dispatcher->state_period.period_ns > 0))
 		periods_check(dispatcher);
 	if (unlikely(dispatcher->hold_timeout_ns > 0))
 		hold_expire(dispatcher);
-	due = unlikely(hold_count(&dispatcher->hold) > 0) && hold_is_due(dispatcher);
+	due = unlikely(weir_held(dispatcher) > 0) && hold_is_due(dispatcher);
 	/* Before the pass: what comes home during it is news to what was planned by then. */
 	dispatcher->hold_news = (struct hold_news) { 0 };
 	if (due)

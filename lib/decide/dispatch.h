@@ -35,11 +35,11 @@ hold_deadline(const struct weir_dispatcher *dispatcher)
 	return dispatcher->now_ns + dispatcher->hold_timeout_ns;
 }
 
-/* Whether it is too late for the entry of the hold at this array index. */
+/* Whether it is too late for the entry at this array index. */
 static inline bool
-entry_is_late(const struct weir_dispatcher *dispatcher, uint32_t index)
+entry_is_late(const struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t index)
 {
-	const uint64_t deadline_ns = dispatcher->hold.deadline_ns[index];
+	const uint64_t deadline_ns = hold->deadline_ns[index];
 
 	return deadline_ns > 0 && dispatcher->now_ns >= deadline_ns;
 }
@@ -278,6 +278,21 @@ enum run_end plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_
 /* Publishes what was lent: to the workers (edge E3) and to other dispatchers (edge E7). */
 void lend_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched);
 
+/*
+ * Edge E7, release side: other dispatchers learn this one's part of the backlog, once per touched
+ * lane and burst. Without it each would take a worker that only another one loads for idle.
+ */
+static inline void
+tail_publish(struct weir_dispatcher *dispatcher, uint32_t id)
+{
+	uint32_t tail = dispatcher->lane[id].tail;
+
+	/* What was evicted is nobody's backlog, and is never completed. */
+	if (dispatcher->claim)
+		tail -= dispatcher->claim[id].evicted;
+	atomic_store_explicit(&dispatcher->tails[id], tail, memory_order_release);
+}
+
 /* Notes a packet that ends with `verdict`, which is counted, once the burst is through. */
 void end_add(struct weir_dispatcher *dispatcher, void *packet, struct weir_verdict verdict);
 
@@ -332,12 +347,16 @@ void refusing_recount(struct weir_dispatcher *dispatcher);
 /* Whether a pass over the hold, which is not empty, could find a packet that may go. */
 bool hold_is_due(const struct weir_dispatcher *dispatcher);
 
-/* Ends the hold's oldest packets whose deadline has come, at most WEIR_BURST_MAX of them. */
+/* Ends held packets whose deadline has come, at most WEIR_BURST_MAX of each of the two parts. */
 void hold_expire(struct weir_dispatcher *dispatcher);
 
+/* Packets after which a pass over the hold leaves the rest to the next loop. */
+#define HOLD_PASS_PKTS 1024
+
 /*
- * Dispatches what is held and may go, oldest first; what may not keeps its place in line. What is
- * for a worker that is not routable any more ends as `dead_worker`.
+ * Dispatches what is held and may go, oldest first, HOLD_PASS_PKTS and up to a burst more at once;
+ * what may not keeps its place in line. What is for a worker that is not routable any more ends as
+ * `dead_worker`.
  */
 void hold_pass(struct weir_dispatcher *dispatcher);
 

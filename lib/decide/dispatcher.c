@@ -91,14 +91,33 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.state_period = { .period_ns = config->state_period_ns },
 		.sticky_ns = config->sticky_ns,
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
+		.reclaim = { .worker = WEIR_WORKER_NONE },
 	};
 	pick_init(dispatcher);
+}
+
+/*
+ * The hold proper takes what the configuration says. Its front has room for all that lanes can
+ * have, as far as pins can count it; without metadata nothing can come there.
+ */
+static int
+holds_init(struct weir_dispatcher *dispatcher)
+{
+	const struct weir_config *config = &dispatcher->pool->config;
+	const uint64_t lent = (uint64_t)config->n_workers * (config->lane_size + WEIR_BURST_MAX);
+	const uint32_t most = lent < UINT16_MAX ? (uint32_t)lent : UINT16_MAX;
+
+	if (hold_init(&dispatcher->hold, config->hold_size) < 0 ||
+		hold_init(&dispatcher->front, config->lend_metadata ? most : 0) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 static void
 dispatcher_free(struct weir_dispatcher *dispatcher)
 {
 	hold_fini(&dispatcher->hold);
+	hold_fini(&dispatcher->front);
 	class_books_fini(dispatcher);
 	area_free(&dispatcher->pin_area);
 	area_free(&dispatcher->claim_area);
@@ -127,7 +146,7 @@ weir_dispatcher_create(struct weir_pool *pool, uint32_t id, weir_finish_fn finis
 	dispatcher->finish_context = context;
 	if (lanes_init(dispatcher) < 0 || claims_init(dispatcher) < 0 ||
 		pins_init(dispatcher) < 0 || class_books_init(dispatcher) < 0 ||
-		hold_init(&dispatcher->hold, pool->config.hold_size) < 0) {
+		holds_init(dispatcher) < 0) {
 		dispatcher_free(dispatcher);
 		errno = ENOMEM;
 		return NULL;

@@ -10,7 +10,7 @@
  *   fan_out.c     a packet for all workers     admission.c  packets of a class at a worker
  *   budget.c      who may take more            retry.c      who else has room
  *   evict.c       a full lane's oldest goes    time.c       deadlines, periods
- *   why.c         explains, changes nothing
+ *   reclaim.c     a worker is gone             why.c        explains, changes nothing
  */
 #ifndef WEIR_DECIDE_DISPATCHER_H
 #define WEIR_DECIDE_DISPATCHER_H
@@ -174,8 +174,24 @@ struct fan_out {
 	void *data[WEIR_WORKERS_MAX];
 	uint8_t reason[WEIR_WORKERS_MAX];	   /* by position: why its worker gets none */
 	bool is_short;				   /* one could not be made, in the plan at hand */
-	struct weir_meta metadata[WEIR_BURST_MAX]; /* by post, of copies that are numbered */
+	struct weir_meta metadata[WEIR_BURST_MAX]; /* by post: the copies' own */
 };
+
+/*
+ * Lanes of workers that are gone are reclaimed one after another. Of the packets that were out when
+ * that of `worker` was begun, numbered from the oldest on, those from `first` up to `end` are still
+ * in it.
+ */
+struct reclaim {
+	struct bitset pending; /* workers that are gone, the one at hand included */
+	weir_worker_id worker; /* WEIR_WORKER_NONE: none is at hand */
+	uint32_t first;
+	uint32_t end;
+	uint32_t n_in_process; /* the oldest so many were */
+};
+
+/* Most packets that are taken out of such lanes in one weir_harvest. */
+#define RECLAIM_PKTS 256
 
 struct weir_dispatcher {
 	/* Fixed at creation, but for what follows from the policy. */
@@ -234,7 +250,10 @@ struct weir_dispatcher {
 	uint32_t n_posts;
 	struct lane_post posts[WEIR_BURST_MAX];
 
+	struct reclaim reclaim;
+	uint64_t order_seen[WEIR_WORKERS_MAX]; /* the pool's last one for each lane */
 	struct hold hold;
+	struct hold front; /* before all of `hold`: what was lent to workers that are gone */
 	struct hold_wait hold_wait;
 	struct hold_news hold_news;
 	uint64_t n_hold_passes;
@@ -259,6 +278,17 @@ struct weir_dispatcher {
 
 /* Adopts the pool's current snapshot if it is a new one (edge E1). Once per burst. */
 void mirror_sync(struct weir_dispatcher *dispatcher);
+
+/* reclaim.c */
+
+/* Takes note of what is new in the snapshot's orders for lanes. */
+void orders_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *snapshot);
+
+/*
+ * Takes packets out of lanes of workers that are gone, at most RECLAIM_PKTS: they end, or stand in
+ * the front of the hold. After the harvest pass.
+ */
+void reclaim_step(struct weir_dispatcher *dispatcher);
 
 /* evict.c */
 

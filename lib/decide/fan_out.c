@@ -71,17 +71,28 @@ packet_is_sharded(const struct weir_dispatcher *dispatcher, const struct weir_me
 	       !packet_is_for_all(dispatcher, meta);
 }
 
-/* The metadata of the copy for `position`. */
+/*
+ * The metadata of copies that are not numbered, which they share. It lies where that of the first
+ * one's post would: nobody else uses that place before all of them are published.
+ */
 static const struct weir_meta *
-copy_metadata(
+shared_metadata(struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
+{
+	struct weir_meta *shared = &dispatcher->fan_out.metadata[dispatcher->n_posts];
+
+	*shared = *meta;
+	shared->flags |= WEIR_META_COPY;
+	return shared;
+}
+
+/* The metadata of the numbered copy for `position`. */
+static const struct weir_meta *
+shard_metadata(
 	struct weir_dispatcher *dispatcher, const struct dispatch_state *state, uint32_t position)
 {
-	const struct weir_meta *meta = &state->burst->meta[state->next];
 	struct weir_meta *own = &dispatcher->fan_out.metadata[dispatcher->n_posts];
 
-	if (!packet_is_sharded(dispatcher, meta))
-		return meta;
-	*own = *meta;
+	*own = state->burst->meta[state->next];
 	own->shard_index = (uint8_t)position;
 	own->shard_last = (uint8_t)(dispatcher->snapshot->n_routable - 1);
 	return own;
@@ -96,16 +107,17 @@ copy_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *copy, wei
 		drop_add(dispatcher, copy->packets[0], WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
 }
 
-/* Brings entry `i` of the list to the worker at `position`. */
+/* Brings entry `i` of the list to the worker at `position`; shared: its metadata, if not numbered.
+ */
 static void
 copy_bring(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t i,
-	uint32_t position)
+	uint32_t position, const struct weir_meta *shared)
 {
 	const weir_worker_id id = dispatcher->snapshot->routable[position];
 	const struct weir_burst copy = {
 		.packets = &dispatcher->fan_out.packets[i],
 		.data = &dispatcher->fan_out.data[i],
-		.meta = copy_metadata(dispatcher, state, position),
+		.meta = shared ? shared : shard_metadata(dispatcher, state, position),
 		.n = 1,
 	};
 	struct dispatch_state one = { .burst = &copy, .data = copy.data };
@@ -137,7 +149,9 @@ void
 packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
+	const struct weir_meta *meta = &state->burst->meta[state->next];
 	const uint32_t n_wanted = workers_choose(dispatcher, state);
+	const struct weir_meta *shared = NULL;
 	uint32_t n_there;
 	uint32_t next = 0;
 
@@ -147,6 +161,8 @@ packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		return;
 	}
 	posts_reserve(dispatcher, state, n_wanted);
+	if (!packet_is_sharded(dispatcher, meta))
+		shared = shared_metadata(dispatcher, meta);
 	n_there = copies_make(dispatcher, state, n_wanted);
 	dispatcher->fan_out.is_short |= n_there < n_wanted;
 	for (uint32_t position = 0; position < snapshot->n_routable; position++) {
@@ -155,7 +171,7 @@ packet_fan_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		if (reason != COPY_WANTED)
 			drop_count(dispatcher, snapshot->routable[position], reason);
 		else if (next < n_there)
-			copy_bring(dispatcher, state, next++, position);
+			copy_bring(dispatcher, state, next++, position, shared);
 		else
 			drop_count(dispatcher, snapshot->routable[position], WEIR_REASON_NO_MBUF);
 	}

@@ -5,8 +5,6 @@
  * With one dispatcher only workers that hold packets of ours are read: the others are idle for
  * certain. With several, every routable worker's backlog may have changed by others.
  */
-#include <assert.h>
-
 #include "admission.h"
 #include "seq.h"
 
@@ -299,6 +297,9 @@ pass_members(const struct weir_dispatcher *dispatcher)
 {
 	struct bitset members = dispatcher->outstanding;
 
+	/* Of a lane that is being reclaimed not all is in it that its numbers say. */
+	if (unlikely(dispatcher->reclaim.worker != WEIR_WORKER_NONE))
+		bitset_remove(&members, dispatcher->reclaim.worker);
 	if (dispatcher->n_dispatchers == 1)
 		return members;
 	for (uint32_t i = 0; i < dispatcher->snapshot->n_routable; i++)
@@ -365,65 +366,4 @@ harvest_pass(struct weir_dispatcher *dispatcher)
 	if (dispatcher->n_dispatchers > 1)
 		counter_add(&dispatcher->tally.line_reads, tail_lines_read(dispatcher, &members));
 	return sums_add(dispatcher, &sums);
-}
-
-/* Ends the packets `from` .. `to` of a ring of handles. */
-static void
-handles_drop(struct weir_dispatcher *dispatcher, weir_worker_id id, void *const *packets,
-	uint32_t n_slots, uint32_t from, uint32_t to, enum weir_reason reason)
-{
-	const struct weir_verdict verdict = weir_verdict_drop((uint8_t)reason);
-
-	for (; from != to; from++)
-		dispatcher->finish(dispatcher->finish_context, &packets[from & (n_slots - 1)],
-			&verdict, 1, id);
-}
-
-/* Ends all that is out in a lane whose worker is gone: what it had taken, then what is queued. */
-static void
-lane_drop(struct weir_dispatcher *dispatcher, weir_worker_id id, enum weir_reason reason)
-{
-	const struct lane_producer *lane = &dispatcher->lane[id];
-	uint32_t from = lane->harvested;
-
-	if (dispatcher->claim) {
-		const struct claim_lane *claim = &dispatcher->claim[id];
-
-		handles_drop(dispatcher, id, claim->taken_packets, claim->n_taken_slots,
-			claim->harvested, claim->taken, reason);
-		from = (uint32_t)claim->head;
-	}
-	handles_drop(dispatcher, id, lane->packets, lane->n_slots, from, lane->tail, reason);
-}
-
-uint32_t
-weir_reclaim(struct weir_dispatcher *dispatcher, weir_worker_id worker, enum weir_reason reason,
-	enum weir_reclaim_mode mode)
-{
-	struct lane_producer *lane = &dispatcher->lane[worker];
-	uint32_t n;
-
-	assert(worker < dispatcher->n_workers && (unsigned int)reason < WEIR_REASON_COUNT);
-	harvest_worker(dispatcher, worker);
-	n = lane_outstanding(lane);
-	if (dispatcher->counts_classes)
-		class_unbook(dispatcher, worker, lane->harvested, n);
-	if (mode == WEIR_RECLAIM_GONE)
-		lane_drop(dispatcher, worker, reason);
-	if (dispatcher->claim)
-		claim_close(&dispatcher->claim[worker], lane);
-	lane->harvested = lane->tail;
-	lane->completed = lane->tail;
-	lane->in_process = 0;
-	lane->capacity = 0;
-	atomic_store_explicit(&dispatcher->pool->reclaimed[worker], true, memory_order_relaxed);
-	bitset_remove(&dispatcher->outstanding, worker);
-	dispatcher->hold_news.all = true;
-	counter_add(&dispatcher->tally.ended, n);
-	counter_add(&dispatcher->tally.dropped[reason], n);
-	counter_add(&dispatcher->worker_tally[worker].dropped[reason], n);
-	counter_add(&dispatcher->worker_tally[worker].reclaimed, n);
-	mirror_restore(dispatcher, worker);
-	counter_set(&dispatcher->worker_tally[worker].depth, 0);
-	return n;
 }

@@ -3,6 +3,11 @@
  * The dispatcher's use of its hold: packets go in that must wait, and come out in their order. A
  * packet that may not go yet keeps its place in line, and those of its bucket behind it wait with
  * it, but no other bucket does. Entries for one worker wait for room in its lane only.
+ *
+ * The line has two parts. What was lent to a worker that is gone stands in `front`, before all of
+ * `hold`: it is older than anything of its buckets there. Parts of their own, because what comes
+ * into the front has later deadlines than what is behind it: each part is in the order of its
+ * deadlines by itself, the hold from its head on, the front from its tail on.
  */
 #include <assert.h>
 
@@ -11,7 +16,7 @@
 static void
 held_count(struct weir_dispatcher *dispatcher)
 {
-	counter_set(&dispatcher->tally.held, hold_count(&dispatcher->hold));
+	counter_set(&dispatcher->tally.held, weir_held(dispatcher));
 }
 
 /* One packet of a burst as a burst of its own. */
@@ -43,7 +48,9 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 {
 	const struct weir_burst one = burst_of_one(burst, i);
 
-	if (hold_push(&dispatcher->hold, &one, target, deadline_ns) == 0)
+	/* A pin counts no more than 16 bits hold. */
+	if (weir_held(dispatcher) >= UINT16_MAX ||
+		hold_push(&dispatcher->hold, &one, target, deadline_ns) == 0)
 		return false;
 	if (target != WEIR_WORKER_NONE) {
 		bitset_add(&dispatcher->hold_wait.targets, target);
@@ -60,9 +67,8 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 
 /* The pin of entry number `i`'s bucket, where the entry counts in it; NULL else. */
 static struct pin *
-entry_pin(const struct weir_dispatcher *dispatcher, uint32_t i)
+entry_pin(const struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
-	const struct hold *hold = &dispatcher->hold;
 	const uint32_t index = hold_index(hold, i);
 
 	if (!dispatcher->pins || hold->target[index] != WEIR_WORKER_NONE)
@@ -72,10 +78,10 @@ entry_pin(const struct weir_dispatcher *dispatcher, uint32_t i)
 
 /* An entry stays: it keeps its place in line, and so do those of its bucket behind it. */
 static void
-entry_stay(struct weir_dispatcher *dispatcher, uint32_t i)
+entry_stay(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
-	const weir_worker_id target = dispatcher->hold.target[hold_index(&dispatcher->hold, i)];
-	struct pin *pin = entry_pin(dispatcher, i);
+	const weir_worker_id target = hold->target[hold_index(hold, i)];
+	struct pin *pin = entry_pin(dispatcher, hold, i);
 
 	if (target != WEIR_WORKER_NONE)
 		bitset_add(&dispatcher->hold_wait.targets, target);
@@ -87,15 +93,15 @@ entry_stay(struct weir_dispatcher *dispatcher, uint32_t i)
 
 /* An entry does not stay. */
 static void
-entry_leave(struct weir_dispatcher *dispatcher, uint32_t i)
+entry_leave(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
-	const struct hold *hold = &dispatcher->hold;
-	struct pin *pin = entry_pin(dispatcher, i);
+	const struct weir_meta *meta = &hold->metadata[hold_index(hold, i)];
+	struct pin *pin = entry_pin(dispatcher, hold, i);
 
 	if (pin)
 		pin->held--;
-	dispatcher->n_held_refusing -=
-		class_of(dispatcher, &hold->metadata[hold_index(hold, i)])->policy->refuses;
+	if (hold == &dispatcher->hold)
+		dispatcher->n_held_refusing -= class_of(dispatcher, meta)->policy->refuses;
 }
 
 /*
@@ -104,17 +110,17 @@ entry_leave(struct weir_dispatcher *dispatcher, uint32_t i)
  * of entries end where the ring does, and what a pass can do must not depend on earlier passes.
  */
 static uint32_t
-entries_settle(struct weir_dispatcher *dispatcher, const struct dispatch_state *state,
-	uint32_t first, uint32_t n_kept)
+entries_settle(struct weir_dispatcher *dispatcher, struct hold *hold,
+	const struct dispatch_state *state, uint32_t first, uint32_t n_kept)
 {
 	const struct weir_burst *burst = state->burst;
 
 	for (uint32_t i = 0; i < burst->n; i++) {
 		if (i >= state->next || dispatcher->plan.target[i] == PLAN_HOLD) {
-			entry_stay(dispatcher, first + i);
-			hold_move(&dispatcher->hold, first + i, n_kept++);
+			entry_stay(dispatcher, hold, first + i);
+			hold_move(hold, first + i, n_kept++);
 		} else {
-			entry_leave(dispatcher, first + i);
+			entry_leave(dispatcher, hold, first + i);
 		}
 	}
 	return n_kept;
@@ -128,33 +134,34 @@ enum entry_kind {
 };
 
 static enum entry_kind
-entry_kind(const struct weir_dispatcher *dispatcher, uint32_t i)
+entry_kind(const struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
-	const uint32_t index = hold_index(&dispatcher->hold, i);
+	const uint32_t index = hold_index(hold, i);
 
-	if (entry_is_late(dispatcher, index))
+	if (entry_is_late(dispatcher, hold, index))
 		return ENTRY_LATE;
-	return dispatcher->hold.target[index] == WEIR_WORKER_NONE ? ENTRY_PLANNED : ENTRY_TARGETED;
+	return hold->target[index] == WEIR_WORKER_NONE ? ENTRY_PLANNED : ENTRY_TARGETED;
 }
 
 /* How many entries from number `first` on, of the `max` looked at, are of the first one's kind. */
 static uint32_t
-entries_alike(const struct weir_dispatcher *dispatcher, uint32_t first, uint32_t max)
+entries_alike(const struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t first,
+	uint32_t max)
 {
-	const enum entry_kind kind = entry_kind(dispatcher, first);
+	const enum entry_kind kind = entry_kind(dispatcher, hold, first);
 	uint32_t n = 1;
 
-	while (n < max && entry_kind(dispatcher, first + n) == kind)
+	while (n < max && entry_kind(dispatcher, hold, first + n) == kind)
 		n++;
 	return n;
 }
 
 /* The deadlines of the entries from number `first` on have come. */
 static void
-entries_expire(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t first)
+entries_expire(struct weir_dispatcher *dispatcher, const struct hold *hold,
+	struct dispatch_state *state, uint32_t first)
 {
-	const weir_worker_id *target =
-		&dispatcher->hold.target[hold_index(&dispatcher->hold, first)];
+	const weir_worker_id *target = &hold->target[hold_index(hold, first)];
 
 	for (; state->next < state->burst->n; state->next++) {
 		dispatcher->plan.target[state->next] = 0; /* none of those that stay held */
@@ -164,22 +171,61 @@ entries_expire(struct weir_dispatcher *dispatcher, struct dispatch_state *state,
 	drops_finish(dispatcher);
 }
 
-void
-hold_expire(struct weir_dispatcher *dispatcher)
+/* Ends the `n` entries from number `first` on, which are to be taken out next. */
+static void
+late_end(struct weir_dispatcher *dispatcher, struct hold *hold, uint32_t first, uint32_t n)
 {
-	struct weir_burst burst = hold_run(&dispatcher->hold, 0, WEIR_BURST_MAX);
-	struct dispatch_state state = { .burst = &burst, .from_hold = true };
+	while (n > 0) {
+		const struct weir_burst burst = hold_run(hold, first, n);
+		struct dispatch_state state = { .burst = &burst, .from_hold = true };
+
+		entries_expire(dispatcher, hold, &state, first);
+		entries_settle(dispatcher, hold, &state, first, 0);
+		first += burst.n;
+		n -= burst.n;
+	}
+}
+
+/* The oldest deadlines of the hold are at its head. */
+static void
+queue_expire(struct weir_dispatcher *dispatcher)
+{
+	struct hold *hold = &dispatcher->hold;
+	const uint32_t most = hold_count(hold) < WEIR_BURST_MAX ? hold_count(hold) : WEIR_BURST_MAX;
 	uint32_t n = 0;
 
-	while (n < burst.n && entry_kind(dispatcher, n) == ENTRY_LATE)
+	while (n < most && entry_kind(dispatcher, hold, n) == ENTRY_LATE)
 		n++;
 	if (likely(n == 0))
 		return;
-	burst.n = n;
-	entries_expire(dispatcher, &state, 0);
-	entries_settle(dispatcher, &state, 0, 0);
-	hold_pop(&dispatcher->hold, n);
+	late_end(dispatcher, hold, 0, n);
+	hold_pop(hold, n);
 	held_count(dispatcher);
+}
+
+/* Those of the front are at its tail: each chunk that comes before others has a later one. */
+static void
+front_expire(struct weir_dispatcher *dispatcher)
+{
+	struct hold *front = &dispatcher->front;
+	const uint32_t count = hold_count(front);
+	uint32_t n = 0;
+
+	while (n < count && n < WEIR_BURST_MAX &&
+		entry_kind(dispatcher, front, count - 1 - n) == ENTRY_LATE)
+		n++;
+	if (likely(n == 0))
+		return;
+	late_end(dispatcher, front, count - n, n);
+	hold_keep(front, count - n);
+	held_count(dispatcher);
+}
+
+void
+hold_expire(struct weir_dispatcher *dispatcher)
+{
+	queue_expire(dispatcher);
+	front_expire(dispatcher);
 }
 
 /*
@@ -188,12 +234,12 @@ hold_expire(struct weir_dispatcher *dispatcher)
  * number; of other copies everybody else has one already. Returns whether there is such a worker.
  */
 static bool
-entry_place(struct weir_dispatcher *dispatcher, uint32_t i)
+entry_place(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
-	const uint32_t index = hold_index(&dispatcher->hold, i);
-	const struct weir_meta *meta = &dispatcher->hold.metadata[index];
-	weir_worker_id *id = &dispatcher->hold.target[index];
+	const uint32_t index = hold_index(hold, i);
+	const struct weir_meta *meta = &hold->metadata[index];
+	weir_worker_id *id = &hold->target[index];
 
 	if (likely(snapshot->position[*id] != WEIR_WORKER_NONE))
 		return true;
@@ -225,17 +271,17 @@ target_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, ui
  * before it stays, so that none behind it finds room where it found none.
  */
 static void
-targets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint32_t first)
+targets_lend(struct weir_dispatcher *dispatcher, const struct hold *hold,
+	struct dispatch_state *state, uint32_t first)
 {
-	const weir_worker_id *worker =
-		&dispatcher->hold.target[hold_index(&dispatcher->hold, first)];
+	const weir_worker_id *worker = &hold->target[hold_index(hold, first)];
 	const struct weir_burst *burst = state->burst;
 	uint16_t *target = dispatcher->plan.target;
 
 	for (; state->next < burst->n; state->next++) {
 		const uint32_t i = state->next;
 
-		if (entry_place(dispatcher, first + i)) {
+		if (entry_place(dispatcher, hold, first + i)) {
 			target[i] = target_lend(dispatcher, state, i, worker[i]);
 			continue;
 		}
@@ -250,11 +296,9 @@ targets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, u
 
 /* The marks of a pass are of that pass only: those of the oldest `n`, which it has looked at. */
 static void
-stayed_clear(struct weir_dispatcher *dispatcher, uint32_t n)
+stayed_clear(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t n)
 {
-	const struct hold *hold = &dispatcher->hold;
-
-	for (uint32_t i = 0; dispatcher->pins && i < n; i++)
+	for (uint32_t i = hold->n_sealed; dispatcher->pins && i < n; i++)
 		dispatcher->pins[hold->metadata[hold_index(hold, i)].bucket].flags &=
 			(uint8_t)~PIN_STAYED;
 }
@@ -295,27 +339,36 @@ hold_is_due(const struct weir_dispatcher *dispatcher)
 	       (dispatcher->lines.any && !bitset_is_empty(&news->finished));
 }
 
+/* What a pass over both parts has come to. */
+struct hold_look {
+	struct budget_lines before; /* who waited for budget until now */
+	struct hold_wait waited;
+	uint32_t n_gone; /* entries that did not stay */
+	bool refused;	 /* one found no room: what is planned waits in line behind it */
+	bool is_short;	 /* not all was looked at */
+};
+
 /* The entries from number `first` on: lent, ended, or left as they are. Returns how many stay. */
 static uint32_t
-entries_pass(struct weir_dispatcher *dispatcher, struct weir_burst *burst, uint32_t first,
-	uint32_t n_kept, bool *refused)
+entries_pass(struct weir_dispatcher *dispatcher, struct hold *hold, struct weir_burst *burst,
+	uint32_t first, uint32_t n_kept, struct hold_look *look)
 {
 	struct dispatch_state state = { .burst = burst, .data = burst->data, .from_hold = true };
 
-	burst->n = entries_alike(dispatcher, first, burst->n);
-	switch (entry_kind(dispatcher, first)) {
+	burst->n = entries_alike(dispatcher, hold, first, burst->n);
+	switch (entry_kind(dispatcher, hold, first)) {
 	case ENTRY_LATE:
-		entries_expire(dispatcher, &state, first);
+		entries_expire(dispatcher, hold, &state, first);
 		break;
 	case ENTRY_TARGETED:
-		targets_lend(dispatcher, &state, first);
+		targets_lend(dispatcher, hold, &state, first);
 		break;
 	default:
 		/* After a refusal the rest stays untouched, in its order. */
-		if (!*refused)
-			*refused = burst_route(dispatcher, &state) < burst->n;
+		if (!look->refused)
+			look->refused = burst_route(dispatcher, &state) < burst->n;
 	}
-	return entries_settle(dispatcher, &state, first, n_kept);
+	return entries_settle(dispatcher, hold, &state, first, n_kept);
 }
 
 static void
@@ -338,11 +391,10 @@ waits_add(struct hold_wait *wait, const struct hold_wait *more)
  * and not what is held; but not what is for one worker, or for its owner.
  */
 static bool
-pass_may_end(const struct weir_dispatcher *dispatcher, const struct hold_wait *waited,
-	const struct budget_lines *before)
+look_may_end(const struct weir_dispatcher *dispatcher, const struct hold_look *look)
 {
-	return dispatcher->lines.any && bitset_is_empty(&waited->targets) &&
-	       bitset_is_empty(&before->owners);
+	return dispatcher->lines.any && bitset_is_empty(&look->waited.targets) &&
+	       bitset_is_empty(&look->before.owners);
 }
 
 /*
@@ -350,10 +402,8 @@ pass_may_end(const struct weir_dispatcher *dispatcher, const struct hold_wait *w
  * stay: closes the gap. Copies of a packet for all workers may have come in meanwhile.
  */
 static void
-pass_close_up(struct weir_dispatcher *dispatcher, uint32_t first, uint32_t n, uint32_t n_kept)
+pass_close_up(struct hold *hold, uint32_t first, uint32_t n, uint32_t n_kept)
 {
-	struct hold *hold = &dispatcher->hold;
-
 	if (first < n) {
 		hold_close_up(hold, n_kept, first);
 		return;
@@ -363,35 +413,53 @@ pass_close_up(struct weir_dispatcher *dispatcher, uint32_t first, uint32_t n, ui
 	hold_keep(hold, n_kept);
 }
 
+/*
+ * A pass over one part, which had `n` entries when the pass began. Returns how many it has looked
+ * at that stay, those that are sealed included: all of these are out at a worker that is gone.
+ */
+static uint32_t
+part_pass(struct weir_dispatcher *dispatcher, struct hold *hold, uint32_t n, struct hold_look *look)
+{
+	uint32_t first = hold->n_sealed;
+	uint32_t n_kept = first;
+
+	while (first < n && look->n_gone < HOLD_PASS_PKTS && !look_may_end(dispatcher, look)) {
+		struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
+		const uint32_t n_kept_before = n_kept;
+
+		n_kept = entries_pass(dispatcher, hold, &burst, first, n_kept, look);
+		look->n_gone += burst.n - (n_kept - n_kept_before);
+		first += burst.n;
+	}
+	look->is_short |= first < n;
+	pass_close_up(hold, first, n, n_kept);
+	return n_kept;
+}
+
 void
 hold_pass(struct weir_dispatcher *dispatcher)
 {
-	struct hold *hold = &dispatcher->hold;
-	const uint32_t n = hold_count(hold);
-	const struct budget_lines before = dispatcher->lines;
-	const struct hold_wait waited = dispatcher->hold_wait;
-	uint32_t first = 0;
-	uint32_t n_kept = 0;
-	bool refused = false;
+	struct hold_look look = { .before = dispatcher->lines, .waited = dispatcher->hold_wait };
+	const uint32_t n = hold_count(&dispatcher->hold);
+	uint32_t n_front;
+	uint32_t n_kept;
 
 	dispatcher->n_hold_passes++;
 	dispatcher->hold_wait = (struct hold_wait) { 0 };
 	dispatcher->lines = (struct budget_lines) { 0 };
-	while (first < n && !pass_may_end(dispatcher, &waited, &before)) {
-		struct weir_burst burst = hold_run(hold, first, dispatcher->burst);
-
-		n_kept = entries_pass(dispatcher, &burst, first, n_kept, &refused);
-		first += burst.n;
-	}
+	n_front = part_pass(dispatcher, &dispatcher->front, hold_count(&dispatcher->front), &look);
+	n_kept = part_pass(dispatcher, &dispatcher->hold, n, &look);
 	/* What was not looked at waits for whatever it waited for. */
-	if (refused || first < n)
-		lines_add(&dispatcher->lines, &before);
-	if (first < n)
-		waits_add(&dispatcher->hold_wait, &waited);
-	pass_close_up(dispatcher, first, n, n_kept);
-	stayed_clear(dispatcher, n_kept);
-	dispatcher->hold_wait.refused = refused;
-	dispatcher->hold_news.mirror |= n_kept != first;
+	if (look.refused || look.is_short)
+		lines_add(&dispatcher->lines, &look.before);
+	if (look.is_short)
+		waits_add(&dispatcher->hold_wait, &look.waited);
+	stayed_clear(dispatcher, &dispatcher->front, n_front);
+	stayed_clear(dispatcher, &dispatcher->hold, n_kept);
+	dispatcher->hold_wait.refused = look.refused;
+	dispatcher->hold_news.mirror |= look.n_gone > 0;
+	/* Not looked at for no reason of theirs: the next loop goes on. */
+	dispatcher->hold_news.all |= look.is_short && look.n_gone >= HOLD_PASS_PKTS;
 	held_count(dispatcher);
 }
 
@@ -424,25 +492,35 @@ weir_accepts(const struct weir_dispatcher *dispatcher)
 uint32_t
 weir_held(const struct weir_dispatcher *dispatcher)
 {
-	return hold_count(&dispatcher->hold);
+	return hold_count(&dispatcher->front) + hold_count(&dispatcher->hold);
+}
+
+/* Ends what is in one part. Returns packets dropped. */
+static uint32_t
+part_drop(struct weir_dispatcher *dispatcher, struct hold *hold, enum weir_reason reason)
+{
+	uint32_t dropped = 0;
+
+	while (hold_count(hold) > 0) {
+		const struct weir_burst burst = hold_run(hold, 0, WEIR_BURST_MAX);
+
+		for (uint32_t i = 0; i < burst.n; i++) {
+			drop_add(dispatcher, burst.packets[i], WEIR_WORKER_NONE, (uint8_t)reason);
+			entry_leave(dispatcher, hold, i);
+		}
+		drops_finish(dispatcher);
+		hold_pop(hold, burst.n);
+		dropped += burst.n;
+	}
+	return dropped;
 }
 
 uint32_t
 weir_hold_drop(struct weir_dispatcher *dispatcher, enum weir_reason reason)
 {
-	uint32_t dropped = 0;
+	const uint32_t dropped = part_drop(dispatcher, &dispatcher->front, reason) +
+				 part_drop(dispatcher, &dispatcher->hold, reason);
 
-	while (hold_count(&dispatcher->hold) > 0) {
-		const struct weir_burst burst = hold_run(&dispatcher->hold, 0, WEIR_BURST_MAX);
-
-		for (uint32_t i = 0; i < burst.n; i++) {
-			drop_add(dispatcher, burst.packets[i], WEIR_WORKER_NONE, (uint8_t)reason);
-			entry_leave(dispatcher, i);
-		}
-		drops_finish(dispatcher);
-		hold_pop(&dispatcher->hold, burst.n);
-		dropped += burst.n;
-	}
 	dispatcher->hold_wait = (struct hold_wait) { 0 };
 	dispatcher->lines = (struct budget_lines) { 0 };
 	held_count(dispatcher);

@@ -71,12 +71,21 @@ packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, ui
 	bitset_add(&state->touched, id);
 }
 
+/* What was lent before and lost its worker waits until it finds room, whatever the policy. */
+static bool
+packet_is_reclaimed(const struct dispatch_state *state, const struct weir_meta *meta)
+{
+	return state->from_hold && (meta->flags & WEIR_META_RECLAIMED) != 0;
+}
+
 /* The packet finds no room, at its worker or in the hold. Returns how the run goes on. */
 static enum run_end
 packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id,
 	uint8_t reason)
 {
-	if (class_of(dispatcher, &state->burst->meta[state->next])->policy->refuses)
+	const struct weir_meta *meta = &state->burst->meta[state->next];
+
+	if (class_of(dispatcher, meta)->policy->refuses || packet_is_reclaimed(state, meta))
 		return RUN_REFUSED;
 	drop_add(dispatcher, state->burst->packets[state->next], id, reason);
 	state->next++;
@@ -261,13 +270,14 @@ plan_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 static enum run_end
 lane_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state, uint16_t target)
 {
-	const struct weir_overflow_policy *policy =
-		class_of(dispatcher, &state->burst->meta[state->next])->policy;
+	const struct weir_meta *meta = &state->burst->meta[state->next];
+	const struct weir_overflow_policy *policy = class_of(dispatcher, meta)->policy;
 	const enum retry_end retry = packet_retry(dispatcher, state);
 
 	if (retry == RETRY_FOUND)
 		return RUN_DONE;
-	if (policy->evicts && lane_evict(dispatcher, state, target))
+	if (policy->evicts && !packet_is_reclaimed(state, meta) &&
+		lane_evict(dispatcher, state, target))
 		return RUN_DONE;
 	return packet_overflow(dispatcher, state, target,
 		retry == RETRY_EXHAUSTED ? WEIR_REASON_RETRY_EXHAUSTED : policy->reason);
@@ -306,25 +316,14 @@ plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	return run;
 }
 
-/*
- * Edge E7, release side: other dispatchers learn this one's part of the backlog, once per touched
- * lane and burst. Without it each would take a worker that only another one loads for idle.
- */
 static void
 tails_publish(struct weir_dispatcher *dispatcher, const struct bitset *touched)
 {
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = touched->word[w];
 
-		while (bits) {
-			const uint32_t id = bitset_pop(&bits, w);
-			uint32_t tail = dispatcher->lane[id].tail;
-
-			/* What was evicted is nobody's backlog, and is never completed. */
-			if (dispatcher->claim)
-				tail -= dispatcher->claim[id].evicted;
-			atomic_store_explicit(&dispatcher->tails[id], tail, memory_order_release);
-		}
+		while (bits)
+			tail_publish(dispatcher, bitset_pop(&bits, w));
 	}
 }
 

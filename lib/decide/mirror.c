@@ -34,6 +34,7 @@ mirror_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	pick->rotation = (uint32_t)(pick->index % divisor);
 	pick->rotation_stride = dispatcher->chunk % divisor;
 	routes_adopt(dispatcher);
+	orders_adopt(dispatcher, snapshot);
 	for (uint32_t i = 0; i < snapshot->n_routable; i++)
 		mirror_restore(dispatcher, snapshot->routable[i]);
 	pool_snapshot_report(dispatcher->pool, dispatcher->id, snapshot->version);

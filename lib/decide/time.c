@@ -7,10 +7,8 @@
 
 /* What came into the hold before anybody told the time waits from now on. */
 static void
-deadlines_begin(struct weir_dispatcher *dispatcher)
+deadlines_begin(struct weir_dispatcher *dispatcher, struct hold *hold)
 {
-	struct hold *hold = &dispatcher->hold;
-
 	for (uint32_t i = 0; i < hold_count(hold); i++)
 		hold->deadline_ns[hold_index(hold, i)] = hold_deadline(dispatcher);
 }
@@ -25,8 +23,10 @@ weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
 		return;
 	dispatcher->now_ns = now_ns;
 	dispatcher->pick.now_ns = now_ns;
-	if (before == 0)
-		deadlines_begin(dispatcher);
+	if (before != 0)
+		return;
+	deadlines_begin(dispatcher, &dispatcher->front);
+	deadlines_begin(dispatcher, &dispatcher->hold);
 }
 
 void

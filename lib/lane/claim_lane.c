@@ -25,10 +25,19 @@ taken_packets_bytes(const struct lane_geometry *geometry)
 	return geometry->n_verdicts * sizeof(void *) + CACHE_LINE_BYTES;
 }
 
+static size_t
+taken_seqs_bytes(const struct lane_geometry *geometry)
+{
+	return round_up(geometry->n_verdicts * sizeof(uint32_t), CACHE_LINE_BYTES);
+}
+
 size_t
 claim_taken_bytes(const struct lane_geometry *geometry)
 {
-	return round_up(taken_packets_bytes(geometry) + geometry->n_verdicts * sizeof(uint32_t),
+	const size_t lent_bytes =
+		geometry->metadata_bytes > 0 ? geometry->n_verdicts * sizeof(struct claim_lent) : 0;
+
+	return round_up(taken_packets_bytes(geometry) + taken_seqs_bytes(geometry) + lent_bytes,
 		CACHE_LINE_BYTES);
 }
 
@@ -36,10 +45,15 @@ struct claim_lane
 claim_lane_make(const struct lane_geometry *geometry, uint32_t capacity, struct claim_head *shared,
 	void *memory)
 {
+	char *const seqs = (char *)memory + taken_packets_bytes(geometry);
+
 	return (struct claim_lane) {
 		.shared = shared,
 		.taken_packets = memory,
-		.taken_seqs = (void *)((char *)memory + taken_packets_bytes(geometry)),
+		.taken_seqs = (void *)seqs,
+		.taken_lent = geometry->metadata_bytes > 0
+				      ? (void *)(seqs + taken_seqs_bytes(geometry))
+				      : NULL,
 		.n_taken_slots = geometry->n_verdicts,
 		.capacity = capacity,
 	};
@@ -76,6 +90,11 @@ claim_learn(struct claim_lane *claim, const struct lane_producer *lane)
 
 		claim->taken_packets[index] = lane->packets[seq & (lane->n_slots - 1)];
 		claim->taken_seqs[index] = seq;
+		if (claim->taken_lent)
+			claim->taken_lent[index] = (struct claim_lent) {
+				.data = lane_data(lane, seq),
+				.meta = lane->metadata[seq & (lane->n_slots - 1)],
+			};
 	}
 }
 
@@ -102,6 +121,18 @@ claim_close(struct claim_lane *claim, const struct lane_producer *lane)
 	claim->capacity = 0;
 	/* A worker that was only stuck finds nothing more in it. */
 	atomic_store_explicit(&claim->shared->seq, claim->head, memory_order_release);
+}
+
+void
+claim_empty(struct claim_lane *claim, struct lane_producer *lane)
+{
+	const uint32_t queued = claim_queued(claim, lane);
+
+	claim->head += queued;
+	claim->evicted += queued;
+	claim->harvested = claim->taken;
+	atomic_store_explicit(&claim->shared->seq, claim->head, memory_order_release);
+	claim_view(claim, lane);
 }
 
 /* The metadata of one slot, word by word: the dispatcher may be storing the next lap's. */

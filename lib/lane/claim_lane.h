@@ -27,6 +27,12 @@ struct claim_head {
 	CACHE_ALIGNED _Atomic uint64_t seq;
 };
 
+/* What else the lane said of a packet that was taken: its slot may be another's by now. */
+struct claim_lent {
+	void *data;
+	struct weir_meta meta;
+};
+
 /*
  * The dispatcher's private half, beside the lane's struct lane_producer, whose fields are kept such
  * that the packet path treats both kinds alike (claim_view).
@@ -35,7 +41,9 @@ struct claim_lane {
 	CACHE_ALIGNED struct claim_head *shared;
 	void **taken_packets; /* handles, by taken number, n_taken_slots of them */
 	uint32_t *taken_seqs; /* likewise: sequence numbers in the lane */
-	uint64_t head;	      /* as last believed */
+	/* Likewise; NULL when no metadata travels: then no taken packet can be lent again. */
+	struct claim_lent *taken_lent;
+	uint64_t head; /* as last believed */
 	uint32_t n_taken_slots;
 	uint32_t capacity;  /* queued packets; 0 once the lane takes no more */
 	uint32_t published; /* slots below this sequence number are stored */
@@ -116,6 +124,9 @@ bool claim_evict(struct claim_lane *claim, struct lane_producer *lane, void **pa
 
 /* Ends the use of a lane: it is empty and takes no more. */
 void claim_close(struct claim_lane *claim, const struct lane_producer *lane);
+
+/* Takes out of a lane all that is in it: its worker is gone, and the next one begins behind it. */
+void claim_empty(struct claim_lane *claim, struct lane_producer *lane);
 
 /*
  * lane_publish_metadata for claim lanes. The worker may be copying what stood here: whatever it

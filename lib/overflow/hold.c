@@ -38,6 +38,18 @@ hold_fini(struct hold *hold)
 	*hold = (struct hold) { 0 };
 }
 
+/* Writes packet `i` of a burst into the array index. */
+static void
+entry_write(struct hold *hold, uint32_t index, const struct weir_burst *burst, uint32_t i,
+	weir_worker_id target, uint64_t deadline_ns)
+{
+	hold->packets[index] = burst->packets[i];
+	hold->data[index] = burst->data ? burst->data[i] : burst->packets[i];
+	hold->metadata[index] = burst->meta[i];
+	hold->target[index] = target;
+	hold->deadline_ns[index] = deadline_ns;
+}
+
 uint32_t
 hold_push(struct hold *hold, const struct weir_burst *burst, weir_worker_id target,
 	uint64_t deadline_ns)
@@ -45,17 +57,23 @@ hold_push(struct hold *hold, const struct weir_burst *burst, weir_worker_id targ
 	const uint32_t room = hold->capacity - hold_count(hold);
 	const uint32_t n = burst->n < room ? burst->n : room;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t index = (hold->tail + i) & (hold->n_slots - 1);
-
-		hold->packets[index] = burst->packets[i];
-		hold->data[index] = burst->data ? burst->data[i] : burst->packets[i];
-		hold->metadata[index] = burst->meta[i];
-		hold->target[index] = target;
-		hold->deadline_ns[index] = deadline_ns;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		entry_write(hold, (hold->tail + i) & (hold->n_slots - 1), burst, i, target,
+			deadline_ns);
 	hold->tail += n;
 	return n;
+}
+
+bool
+hold_unshift(struct hold *hold, const struct weir_burst *one, weir_worker_id target,
+	uint64_t deadline_ns)
+{
+	assert(one->n == 1);
+	if (hold_count(hold) >= hold->capacity)
+		return false;
+	hold->head--;
+	entry_write(hold, hold_index(hold, 0), one, 0, target, deadline_ns);
+	return true;
 }
 
 struct weir_burst
@@ -103,6 +121,8 @@ hold_keep(struct hold *hold, uint32_t n)
 {
 	assert(n <= hold_count(hold));
 	hold->tail = hold->head + n;
+	if (hold->n_sealed > n)
+		hold->n_sealed = n;
 }
 
 void
@@ -110,4 +130,5 @@ hold_pop(struct hold *hold, uint32_t n)
 {
 	assert(n <= hold_count(hold));
 	hold->head += n;
+	hold->n_sealed -= n < hold->n_sealed ? n : hold->n_sealed;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hold: one FIFO per dispatcher for the packets that must wait. Structure of arrays, so that a
- * run of entries is a burst. Used by its dispatcher's thread only. Knows no clock: whoever takes
- * entries out compares their deadlines with the time.
+ * The hold: a FIFO of a dispatcher's for packets that must wait; packets can also be put before all
+ * that wait in it. Structure of arrays, so that a run of entries is a burst. Used by its
+ * dispatcher's thread only. Knows no clock: whoever takes entries out compares their deadlines with
+ * the time.
  */
 #ifndef WEIR_OVERFLOW_HOLD_H
 #define WEIR_OVERFLOW_HOLD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weir/decide.h>
@@ -14,8 +16,9 @@
 struct hold {
 	uint32_t n_slots;  /* power of two */
 	uint32_t capacity; /* packets */
-	uint32_t head;	   /* packets taken out so far */
-	uint32_t tail;	   /* packets put in so far */
+	uint32_t head;	   /* packets taken out so far, less those put in before others */
+	uint32_t tail;	   /* packets put in so far, behind others */
+	uint32_t n_sealed; /* the oldest so many may not be looked at yet */
 	void **packets;
 	void **data;
 	struct weir_meta *metadata;
@@ -47,6 +50,10 @@ hold_index(const struct hold *hold, uint32_t i)
  * Returns how many fitted.
  */
 uint32_t hold_push(struct hold *hold, const struct weir_burst *burst, weir_worker_id target,
+	uint64_t deadline_ns);
+
+/* Puts the burst's only packet before all that are in the hold. Returns false if it is full. */
+bool hold_unshift(struct hold *hold, const struct weir_burst *one, weir_worker_id target,
 	uint64_t deadline_ns);
 
 /* The entries from number `first` on, 0 the oldest, that lie in one piece, at most `max`: a burst

@@ -411,21 +411,6 @@ packet_of_data(uint8_t *data)
 	return (struct rig_packet *)(void *)(data - offsetof(struct rig_packet, payload));
 }
 
-/* Numbered copies differ in their numbers alone, which the rig's packet learns here. */
-static void
-shard_learn(const struct rig *rig, struct rig_packet *packet, const struct weir_meta *meta)
-{
-	const struct weir_strategy *strategy =
-		weir_strategy_find(rig_class(rig, packet->meta.class_id)->strategy);
-
-	if (!strategy || !(strategy->flags & WEIR_STRATEGY_SHARDS) ||
-		(packet->meta.flags & WEIR_META_TO_ALL))
-		return;
-	packet->meta.shard_index = meta->shard_index;
-	packet->meta.shard_last = meta->shard_last;
-	assert_true(meta->shard_index <= meta->shard_last);
-}
-
 static void
 packet_check_taken(const struct rig *rig, const struct weir_packet *taken)
 {
@@ -433,8 +418,8 @@ packet_check_taken(const struct rig *rig, const struct weir_packet *taken)
 	struct rig_packet *packet = packet_of_data(taken->data);
 
 	if (rig->config.lend_metadata)
-		shard_learn(rig, packet, &taken->meta);
-
+		rig_marks_learn(rig, packet, &taken->meta);
+	packet->n_taken++;
 	assert_int_equal(packet->owner, RIG_DISPATCHER);
 	assert_int_equal(packet->payload, packet->id);
 	assert_memory_equal(&taken->meta, rig->config.lend_metadata ? &packet->meta : &none,
@@ -445,7 +430,7 @@ uint32_t
 rig_take(struct rig *rig, weir_worker_id id, uint32_t max)
 {
 	struct rig_worker *w = &rig->worker[id];
-	const uint32_t n = weir_take(w->worker, w->taken, max);
+	const uint32_t n = w->is_gone || w->is_paused ? 0 : weir_take(w->worker, w->taken, max);
 
 	assert_true(n <= max);
 	if (n == 0)

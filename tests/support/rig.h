@@ -29,6 +29,7 @@ struct rig_packet {
 	weir_worker_id from;	/* that finish named */
 	bool is_copy;		/* made by the dispatcher, of the packet with the same id */
 	bool is_spread;		/* it, or what it is a copy of, goes to all workers */
+	uint32_t n_taken;	/* how often workers took it */
 	struct weir_meta meta;
 	struct weir_verdict verdict;
 	uint64_t payload; /* what the worker sees as the packet's data */
@@ -63,6 +64,8 @@ struct rig_worker {
 	struct weir_packet taken[WEIR_BURST_MAX];
 	uint32_t n_taken;   /* packets of the last take */
 	uint32_t completed; /* of these, given back */
+	bool is_gone;	    /* takes nothing */
+	bool is_paused;	    /* likewise, for a while */
 };
 
 struct rig {
@@ -85,6 +88,7 @@ struct rig {
 	bool waits_apart;  /* packets wait for one worker while later ones go, and may then go
 			      to another: lanes need not have the order of arrival */
 	bool asks_not_all; /* strategies are not asked for every packet, whatever the order */
+	bool has_gone;	   /* a worker was gone: packets may be routed, and taken, again */
 	bool is_hostile;   /* workers give back packets that they have not answered */
 	/*
 	 * Called once, at the next finish: for what a worker does while the dispatcher is in a
@@ -121,6 +125,10 @@ const struct weir_class *rig_class(const struct rig *rig, uint8_t class_id);
 
 /* The rig's own: notes the classes, and allows copies if one of them broadcasts. */
 void rig_classes_learn(struct rig *rig, const struct weir_config *config);
+
+/* The rig's own: what the dispatcher has written into the metadata of a packet that was taken. */
+void rig_marks_learn(
+	const struct rig *rig, struct rig_packet *packet, const struct weir_meta *meta);
 
 /* Whether a packet goes to all workers unless it is dropped or diverted. */
 bool rig_is_spread(const struct rig *rig, const struct weir_meta *meta);
@@ -161,6 +169,19 @@ uint32_t rig_take(struct rig *rig, weir_worker_id id, uint32_t max);
 
 /* Gives back the next `n` of them, with `verdict` each. */
 void rig_complete(struct rig *rig, weir_worker_id id, uint32_t n, struct weir_verdict verdict);
+
+/*
+ * Worker `id` is gone as `how` says, whatever it had in hand. Dispatchers hear of it in their next
+ * call.
+ */
+void rig_kill(struct rig *rig, weir_worker_id id, const struct weir_departure *how);
+
+/* Its next incarnation is there and ready; every dispatcher must have reclaimed the last one's. */
+void rig_restart(struct rig *rig, weir_worker_id id);
+
+/* Worker `id` takes nothing and gets nothing, until it is resumed. */
+void rig_pause(struct rig *rig, weir_worker_id id);
+void rig_resume(struct rig *rig, weir_worker_id id);
 
 /* Takes and completes until `max` packets are done or nothing is left. Returns packets done. */
 uint32_t rig_work(struct rig *rig, weir_worker_id id, uint32_t max);

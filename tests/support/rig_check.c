@@ -70,7 +70,9 @@ lane_check(const struct weir_dispatcher *d, weir_worker_id id)
 	const struct lane_producer *lane = &d->lane[id];
 	const uint16_t position = d->snapshot->position[id];
 
-	if (d->claim) {
+	if (d->reclaim.worker == id) {
+		assert_int_equal(lane_outstanding(lane), d->reclaim.end - d->reclaim.first);
+	} else if (d->claim) {
 		claim_check(d, id);
 	} else {
 		assert_true(lane_occupied(lane) <= d->pool->config.lane_size);
@@ -93,6 +95,8 @@ routed_check(const struct rig_dispatcher *d, const struct weir_dispatcher_counte
 	const uint64_t routed = counters->received - counters->held - d->n_hold_dropped -
 				d->n_held_overflow - d->n_hold_timeout;
 
+	if (d->rig->has_gone)
+		return;
 	/* What is dropped, diverted or for all by its own word asks nobody. */
 	if (d->dispatcher->may_differ)
 		assert_true(counters->routed <= counters->received);
@@ -116,12 +120,10 @@ pin_check(const struct rig_dispatcher *d, uint16_t bucket)
 	assert_int_equal(pin->flags & ~PIN_KNOWN, 0);
 }
 
-/* Adds `n` for each packet in the hold to the count of its bucket. */
+/* Adds `n` for each packet in a part of the hold to the count of its bucket. */
 static void
-held_count(const struct rig_dispatcher *d, int n)
+part_count(const struct rig_dispatcher *d, const struct hold *hold, int n)
 {
-	const struct hold *hold = &d->dispatcher->hold;
-
 	for (uint32_t seq = hold->head; seq != hold->tail; seq++) {
 		const uint32_t index = seq & (hold->n_slots - 1);
 		uint16_t *held = &d->held[hold->metadata[index].bucket];
@@ -131,19 +133,32 @@ held_count(const struct rig_dispatcher *d, int n)
 	}
 }
 
+static void
+held_count(const struct rig_dispatcher *d, int n)
+{
+	part_count(d, &d->dispatcher->front, n);
+	part_count(d, &d->dispatcher->hold, n);
+}
+
+static void
+part_pins_check(const struct rig_dispatcher *d, const struct hold *hold)
+{
+	for (uint32_t seq = hold->head; seq != hold->tail; seq++)
+		pin_check(d, hold->metadata[seq & (hold->n_slots - 1)].bucket);
+}
+
 /* The pins of what is held and of the last burst; now and then those of all buckets in use. */
 static void
 pins_check(const struct rig *rig, struct rig_dispatcher *d)
 {
-	const struct hold *hold = &d->dispatcher->hold;
 	const uint32_t n_last = d->n_packets < rig->config.burst ? d->n_packets : rig->config.burst;
 	const bool is_full = d->n_pin_checks++ % PIN_CHECKS_PER_FULL == 0;
 
 	if (!d->dispatcher->pins)
 		return;
 	held_count(d, 1);
-	for (uint32_t seq = hold->head; seq != hold->tail; seq++)
-		pin_check(d, hold->metadata[seq & (hold->n_slots - 1)].bucket);
+	part_pins_check(d, &d->dispatcher->front);
+	part_pins_check(d, &d->dispatcher->hold);
 	for (uint32_t i = d->n_packets - n_last; i < d->n_packets; i++)
 		pin_check(d, d->packets[i].meta.bucket);
 	for (uint32_t i = 0; is_full && i < rig->n_buckets; i++)

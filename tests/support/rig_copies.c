@@ -80,3 +80,32 @@ rig_classes_learn(struct rig *rig, const struct weir_config *config)
 	if (copies && config->n_workers > 1)
 		rig_copies_allow(rig, rig->max_packets * (config->n_workers - 1));
 }
+
+/* Numbered copies differ in their numbers, which the rig's packet learns here. */
+static void
+shard_learn(const struct rig *rig, struct rig_packet *packet, const struct weir_meta *meta)
+{
+	const struct weir_strategy *strategy =
+		weir_strategy_find(rig_class(rig, packet->meta.class_id)->strategy);
+
+	if (!strategy || !(strategy->flags & WEIR_STRATEGY_SHARDS) ||
+		(packet->meta.flags & WEIR_META_TO_ALL))
+		return;
+	packet->meta.shard_index = meta->shard_index;
+	packet->meta.shard_last = meta->shard_last;
+	assert_true(meta->shard_index <= meta->shard_last);
+}
+
+void
+rig_marks_learn(const struct rig *rig, struct rig_packet *packet, const struct weir_meta *meta)
+{
+	const uint8_t gone = WEIR_META_RECLAIMED | WEIR_META_REDELIVERED;
+
+	shard_learn(rig, packet, meta);
+	if (packet->is_spread && meta->shard_last == 0)
+		packet->meta.flags |= meta->flags & WEIR_META_COPY;
+	if (!rig->has_gone || !(meta->flags & gone))
+		return;
+	packet->meta.flags |= meta->flags & gone;
+	packet->charged = WEIR_WORKER_NONE;
+}

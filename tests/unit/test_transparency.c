@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A19: what is lent is what was given, but for the numbers of shards; who goes to one worker, or to
- * all without numbers, is shard 0 of 1 (X10).
+ * A19: what is lent is what was given, but for the numbers of shards, and the mark of copies that
+ * have none; who goes to one worker, or to all without numbers, is shard 0 of 1 (X10).
  */
 #include "test.h"
 
@@ -55,7 +55,7 @@ copy_by_reference(void *context, void *packet, uint32_t n, void **copies, void *
 
 /* Worker `id` compares what it sees with what was given. Returns how many it saw. */
 static uint32_t
-worker_compare(struct weir_pool *pool, weir_worker_id id, bool numbered)
+worker_compare(struct weir_pool *pool, weir_worker_id id, bool is_all, bool numbered)
 {
 	struct weir_worker *worker = weir_pool_worker(pool, id);
 	const struct weir_verdict verdict = weir_verdict_consumed();
@@ -68,6 +68,7 @@ worker_compare(struct weir_pool *pool, weir_worker_id id, bool numbered)
 
 		expected.shard_index = (uint8_t)(numbered ? id : 0);
 		expected.shard_last = numbered ? 2 : 0;
+		expected.flags |= is_all && !numbered ? WEIR_META_COPY : 0;
 		assert_memory_equal(&packet.meta, &expected, sizeof(expected));
 		for (uint32_t i = 0; i < sizeof(tested->payload); i++)
 			assert_int_equal(tested->payload[i], (uint8_t)(tested->meta.hash + i));
@@ -113,7 +114,7 @@ strategy_check(
 				.packets = (void *const *)handles, .meta = meta, .n = 32 }),
 		32);
 	for (weir_worker_id id = 0; id < 3; id++)
-		n += worker_compare(pool, id, strategy->flags & WEIR_STRATEGY_SHARDS);
+		n += worker_compare(pool, id, is_all, strategy->flags & WEIR_STRATEGY_SHARDS);
 	assert_int_equal(n, is_all ? 96 : 32);
 	weir_harvest(d);
 	for (uint32_t i = 0; i < 32; i++) {
