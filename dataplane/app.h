@@ -16,7 +16,9 @@
 #include "dead_file.h"
 #include "options.h"
 #include "port.h"
+#include "rule_set.h"
 #include "rx_core.h"
+#include "settings.h"
 #include "skew_watch.h"
 #include "status.h"
 #include "topology.h"
@@ -25,6 +27,8 @@
 
 struct app {
 	struct options options;
+	struct settings settings;
+	struct rule_set rule_set; /* of the start */
 	struct topology topology;
 	struct ports ports;
 	struct rte_mempool *mbuf_pool;

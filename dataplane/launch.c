@@ -20,7 +20,12 @@
 int
 launch_pool(struct app *app)
 {
-	return pool_create_by_options(&app->pool, &app->options, app->ports.exception_id);
+	app->rule_set = (struct rule_set) {
+		.rules = app->options.rules,
+		.urgent_classes = pool_options_urgent(&app->options),
+	};
+	return pool_create_by_options(
+		&app->pool, &app->options, app->ports.exception_id, &app->rule_set);
 }
 
 void
@@ -137,7 +142,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 					.port = port->id,
 					.queue = (uint16_t)q,
 					.gives_hash = port->gives_hash,
-					.rules = port->is_exception ? NULL : app->options.rules,
+					.passes_rules = !port->is_exception,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
 				};
 			n++;
@@ -182,7 +187,6 @@ rx_core_fill(struct app *app, struct rx_core *rx_core, uint32_t id)
 		.yields = app->topology.rx[id].shares_cpu,
 		.tx_allowed = tx_allowed(&app->ports),
 		.tx_queue = (uint16_t)id,
-		.urgent_classes = pool_options_urgent(&app->options),
 		.flow = app->options.flow,
 		.mbuf_pool = app->mbuf_pool,
 		.clone_pool = app->clone_pool,
@@ -215,7 +219,7 @@ dispatchers_create(struct app *app, struct rx_core *rx_core)
 		return -ENOMEM;
 	if (weir_pool_fans_out(app->pool))
 		weir_copy_set(rx_core->dispatcher, rx_core_copy);
-	if (rx_core->urgent_classes == 0)
+	if (app->rule_set.urgent_classes == 0)
 		return 0;
 	rx_core->urgent = weir_dispatcher_create(
 		app->pool, app->options.rx_cores + rx_core->id, rx_core_finish, rx_core);

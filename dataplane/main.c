@@ -394,6 +394,11 @@ main(int argc, char **argv)
 	if (arguments.version)
 		return version_print();
 	rc = options_parse(&app.options, arguments.options_argc, arguments.options_argv);
+	app.settings = (struct settings) {
+		.n_words = arguments.options_argc,
+		.words = arguments.options_argv,
+		.first = app.options,
+	};
 	if (rc < 0)
 		return rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
 	if (app.options.help)
@@ -407,6 +412,6 @@ main(int argc, char **argv)
 		return rc == -EINVAL ? EXIT_STATUS_REFUSED : EXIT_STATUS_FAILED;
 	status = weir_run(&app);
 	rte_eal_cleanup();
-	options_free(&app.options);
+	settings_free(&app.settings);
 	return status;
 }

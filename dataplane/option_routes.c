@@ -162,9 +162,9 @@ rule_describe(const struct option_row *row, char *text, size_t n_bytes)
 	snprintf(text, n_bytes, "at most %" PRIu64 " of 'EXPRESSION => ACTION'", row->max);
 }
 
-const struct option_type option_type_rule = { rule_parse, rule_describe };
-const struct option_type option_type_strategy = { strategy_parse, strategy_describe };
-const struct option_type option_type_weights = { weights_parse, weights_describe };
+const struct option_type option_type_rule = { rule_parse, rule_describe, NULL };
+const struct option_type option_type_strategy = { strategy_parse, strategy_describe, NULL };
+const struct option_type option_type_weights = { weights_parse, weights_describe, NULL };
 
 /* ---- what the values say together ---- */
 

@@ -25,6 +25,9 @@ struct option_type {
 	int (*parse)(const struct option_row *row, const char *value, struct options *options);
 	/* Writes what is allowed ("1 to 256"), always terminated. */
 	void (*describe)(const struct option_row *row, char *text, size_t n_bytes);
+	/* Whether two options have other values of the row; NULL: it can be told of none. */
+	bool (*differs)(
+		const struct option_row *row, const struct options *a, const struct options *b);
 };
 
 struct option_row {

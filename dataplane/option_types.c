@@ -273,16 +273,96 @@ name_describe(const struct option_row *row, char *text, size_t n_bytes)
 	snprintf(text, n_bytes, "a port of EAL's: its device's name or its number");
 }
 
-const struct option_type option_type_u32 = { u32_parse, u32_describe };
-const struct option_type option_type_u64 = { u64_parse, u64_describe };
-const struct option_type option_type_seconds = { seconds_parse, seconds_describe };
-const struct option_type option_type_choice = { choice_parse, choice_describe };
-const struct option_type option_type_enum = { enum_parse, choice_describe };
-const struct option_type option_type_cpus = { cpus_parse, cpus_describe };
-const struct option_type option_type_seed = { seed_parse, seed_describe };
-const struct option_type option_type_hash_key = { hash_key_parse, hash_key_describe };
-const struct option_type option_type_tunnel_ports = { tunnel_ports_parse, tunnel_ports_describe };
-const struct option_type option_type_handler = { handler_parse, handler_describe };
-const struct option_type option_type_path = { path_parse, path_describe };
-const struct option_type option_type_name = { path_parse, name_describe };
-const struct option_type option_type_flag = { flag_parse, flag_describe };
+/* ---- whether values differ ---- */
+
+static const void *
+field_of(const struct option_row *row, const struct options *options)
+{
+	return (const char *)options + row->offset;
+}
+
+static bool
+u32_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	return memcmp(field_of(row, a), field_of(row, b), sizeof(uint32_t)) != 0;
+}
+
+static bool
+u64_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	return memcmp(field_of(row, a), field_of(row, b), sizeof(uint64_t)) != 0;
+}
+
+static bool
+text_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	const char *const *text = field_of(row, a);
+	const char *const *other = field_of(row, b);
+
+	return *text && *other ? strcmp(*text, *other) != 0 : *text != *other;
+}
+
+static bool
+cpus_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	return !CPU_EQUAL((const cpu_set_t *)field_of(row, a), (const cpu_set_t *)field_of(row, b));
+}
+
+/* What was not given was drawn. */
+static bool
+seed_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	(void)row;
+	return a->seed_given != b->seed_given || (a->seed_given && a->seed != b->seed);
+}
+
+static bool
+hash_key_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	(void)row;
+	return a->hash_key_given != b->hash_key_given ||
+	       (a->hash_key_given &&
+		       memcmp(&a->flow.hash_key, &b->flow.hash_key, sizeof(a->flow.hash_key)) != 0);
+}
+
+static bool
+tunnel_ports_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	(void)row;
+	return memcmp(a->flow.tunnel_port, b->flow.tunnel_port, sizeof(a->flow.tunnel_port)) != 0;
+}
+
+static bool
+handler_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	(void)row;
+	if (a->n_handlers != b->n_handlers)
+		return true;
+	for (uint32_t i = 0; i < a->n_handlers; i++) {
+		if (strcmp(a->handlers[i], b->handlers[i]) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+flag_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	return *(const bool *)field_of(row, a) != *(const bool *)field_of(row, b);
+}
+
+const struct option_type option_type_u32 = { u32_parse, u32_describe, u32_differs };
+const struct option_type option_type_u64 = { u64_parse, u64_describe, u64_differs };
+const struct option_type option_type_seconds = { seconds_parse, seconds_describe, u64_differs };
+const struct option_type option_type_choice = { choice_parse, choice_describe, text_differs };
+const struct option_type option_type_enum = { enum_parse, choice_describe, u32_differs };
+const struct option_type option_type_cpus = { cpus_parse, cpus_describe, cpus_differs };
+const struct option_type option_type_seed = { seed_parse, seed_describe, seed_differs };
+const struct option_type option_type_hash_key = { hash_key_parse, hash_key_describe,
+	hash_key_differs };
+const struct option_type option_type_tunnel_ports = { tunnel_ports_parse, tunnel_ports_describe,
+	tunnel_ports_differs };
+const struct option_type option_type_handler = { handler_parse, handler_describe, handler_differs };
+const struct option_type option_type_path = { path_parse, path_describe, text_differs };
+const struct option_type option_type_name = { path_parse, name_describe, text_differs };
+const struct option_type option_type_flag = { flag_parse, flag_describe, flag_differs };

@@ -125,6 +125,9 @@ bool options_given(const struct options *options, const char *name);
 int options_refuse(const char *option, const char *value, const char *allowed_format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* From here on this thread's refusals go to `out`; NULL: to stderr again. */
+void options_refusals_redirect(FILE *out);
+
 /* Whether `word` ("--workers", "--workers=4") is an option of Weir's. */
 bool options_is_known(const char *word);
 

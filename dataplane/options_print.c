@@ -12,6 +12,18 @@
 #define HELP_COLUMN 27
 #define LINE_BYTES 1024
 
+/*
+ * Where refusals go instead of stderr; of the thread that has redirected them. Checks know nothing
+ * of who asks: it is the one thing here that is no argument.
+ */
+static _Thread_local FILE *refusals_out;
+
+void
+options_refusals_redirect(FILE *out)
+{
+	refusals_out = out;
+}
+
 /* A value may hold anything: what could break the line or the terminal is shown as '?'. */
 static void
 line_sanitize(char *line)
@@ -28,7 +40,7 @@ refuse_va(const char *prefix, const char *format, va_list arguments)
 
 	vsnprintf(line, sizeof(line), format, arguments);
 	line_sanitize(line);
-	fprintf(stderr, "weir: %s%s\n", prefix, line);
+	fprintf(refusals_out ? refusals_out : stderr, "weir: %s%s\n", prefix, line);
 	return -EINVAL;
 }
 

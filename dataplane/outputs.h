@@ -28,6 +28,13 @@ int report_write(const char *path, const struct app *app, const struct status *s
 /* telemetry.c: registers the commands /weir/... Returns 0 or -errno. */
 int telemetry_start(struct app *app);
 
+/*
+ * telemetry.c: keeps its threads from looking at the options while control changes them. Both may
+ * be called before the start.
+ */
+void telemetry_lock(void);
+void telemetry_unlock(void);
+
 /* telemetry.c: from here on the commands answer that Weir is stopping; `app` is used no more. */
 void telemetry_stop(void);
 

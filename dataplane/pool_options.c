@@ -87,9 +87,9 @@ option_of_field(const char *field, char *option, size_t option_bytes)
 	return option;
 }
 
-/* Refuses what the pool refuses, in the words of the options: a class is a rule there. */
-static int
-error_refuse(const struct options *options, const struct weir_config_error *error)
+/* A class is a rule there. */
+int
+pool_options_refuse(const struct options *options, const struct weir_config_error *error)
 {
 	char field[128] = "";
 	char option[56];
@@ -130,26 +130,54 @@ pool_options_check(const struct options *options)
 	if (urgent_check(options) < 0)
 		return -EINVAL;
 	config_fill(&config, options, options->rules ? weir_rules_classes(options->rules) : NULL);
-	return weir_config_check(&config, &error) < 0 ? error_refuse(options, &error) : 0;
+	return weir_config_check(&config, &error) < 0 ? pool_options_refuse(options, &error) : 0;
+}
+
+/* The classes of the rules, with the port that they could not know. */
+static void
+classes_fill(struct weir_class *classes, const struct options *options, uint8_t divert_port)
+{
+	const uint32_t n = options->rules ? weir_rules_count(options->rules) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		classes[i] = weir_rules_classes(options->rules)[i];
+		classes[i].divert_port = divert_port;
+	}
 }
 
 int
-pool_create_by_options(struct weir_pool **pool, const struct options *options, uint8_t divert_port)
+pool_create_by_options(
+	struct weir_pool **pool, const struct options *options, uint8_t divert_port, void *tag)
 {
 	struct weir_class classes[WEIR_RULES_MAX] = { 0 };
 	struct weir_config_error error;
 	struct weir_config config;
 
 	config_fill(&config, options, classes);
-	for (uint32_t i = 0; i < config.n_classes; i++) {
-		classes[i] = weir_rules_classes(options->rules)[i];
-		classes[i].divert_port = divert_port;
-	}
+	config.tag = tag;
+	classes_fill(classes, options, divert_port);
 	*pool = weir_pool_create(&config, &error);
 	if (*pool)
 		return 0;
 	if (errno == EINVAL)
-		return error_refuse(options, &error);
+		return pool_options_refuse(options, &error);
 	fprintf(stderr, "weir: no memory for the lanes of %u workers\n", config.n_workers);
 	return -ENOMEM;
+}
+
+void
+pool_options_change(const struct options *options, uint8_t divert_port, struct weir_class *classes,
+	struct weir_change *change)
+{
+	classes_fill(classes, options, divert_port);
+	*change = (struct weir_change) {
+		.strategy = options->strategy,
+		.fallback = options->fallback,
+		.overflow = options->overflow,
+		.strategies = options->strategies.loaded,
+		.n_strategies = options->strategies.n,
+		.classes = classes,
+		.n_classes = options->rules ? weir_rules_count(options->rules) : 0,
+		.weights = options->weights,
+	};
 }

@@ -28,10 +28,21 @@ uint32_t pool_options_dispatchers(const struct options *options);
 int pool_options_check(const struct options *options);
 
 /*
- * Creates the pool of workers; rules that say kernel send packets to port `divert_port`. Returns 0,
- * -EINVAL after a refusal, or -ENOMEM after a line.
+ * Creates the pool of workers; rules that say kernel send packets to port `divert_port`. `tag` is
+ * what dispatchers find with it, and stays the caller's. Returns 0, -EINVAL after a refusal, or
+ * -ENOMEM after a line.
  */
 int pool_create_by_options(
-	struct weir_pool **pool, const struct options *options, uint8_t divert_port);
+	struct weir_pool **pool, const struct options *options, uint8_t divert_port, void *tag);
+
+/*
+ * Fills the change that makes a pool do what the options say, but for its tag. `classes` has room
+ * for all of the rules, and is part of it, as are the options.
+ */
+void pool_options_change(const struct options *options, uint8_t divert_port,
+	struct weir_class *classes, struct weir_change *change);
+
+/* Refuses what the pool refuses, in the words of the options. Returns -EINVAL. */
+int pool_options_refuse(const struct options *options, const struct weir_config_error *error);
 
 #endif

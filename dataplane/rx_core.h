@@ -19,6 +19,7 @@
 #include "counter.h"
 #include "dead_packets.h"
 #include "mailbox.h"
+#include "rule_set.h"
 
 /* Packets waiting for a port, per rx core: what a pass can bring home before it is flushed. */
 #define TX_FIFO_PKTS 256
@@ -28,7 +29,7 @@ struct rx_queue {
 	CACHE_ALIGNED uint16_t port;
 	uint16_t queue;
 	bool gives_hash; /* the port's RSS hash tells the flow, where a packet has one */
-	const struct weir_rules *rules; /* that its packets pass; NULL: none */
+	bool passes_rules;
 	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
 	struct counter received;
 };
@@ -81,7 +82,6 @@ struct rx_core {
 	struct rx_queue *queues;
 	struct weir_dispatcher *dispatcher;
 	struct weir_dispatcher *urgent; /* of the urgent classes; NULL: there are none */
-	uint64_t urgent_classes;	/* a bit for each id */
 	struct weir_flow_config flow;
 	struct rte_mempool *mbuf_pool;	/* for the copies that chains may need */
 	struct rte_mempool *clone_pool; /* copies for further workers share the data; NULL: they
@@ -100,6 +100,7 @@ struct rx_core {
 
 	/* The loop's own. */
 	CACHE_ALIGNED uint32_t next_queue;
+	const struct rule_set *rule_set; /* of this loop: the tag of the pool's policy */
 	uint32_t finished; /* packets that ended in this loop */
 	uint32_t tx_ports; /* bit per port whose FIFO is not empty */
 	struct tx_fifo tx[RTE_MAX_ETHPORTS];

@@ -88,8 +88,8 @@ burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n
 				rx_core->rx_packets[i + CLASSIFY_PREFETCH_PKTS], const void *));
 		packet_classify(rx_core, queue, i, now_ns);
 	}
-	if (queue->rules)
-		burst_match(rx_core, queue->rules, n);
+	if (queue->passes_rules && rx_core->rule_set->rules)
+		burst_match(rx_core, rx_core->rule_set->rules, n);
 }
 
 /* A chain that cannot be lent ends here. */
@@ -178,7 +178,7 @@ burst_dispatch(struct rx_core *rx_core, uint32_t n)
 		part_dispatch(rx_core->dispatcher, &burst);
 		return;
 	}
-	weir_burst_split(&burst, rx_core->urgent_classes, &rx_core->split);
+	weir_burst_split(&burst, rx_core->rule_set->urgent_classes, &rx_core->split);
 	part_dispatch(rx_core->urgent, &rx_core->split.chosen);
 	part_dispatch(rx_core->dispatcher, &rx_core->split.rest);
 }
@@ -252,6 +252,27 @@ loop_harvest(struct rx_core *rx_core)
 	weir_harvest(rx_core->dispatcher);
 }
 
+/* Other rules have other numbers: what was counted by them ends here. */
+static __attribute__((noinline)) void
+rules_adopt(struct rx_core *rx_core, const struct rule_set *rule_set)
+{
+	rx_core->rule_set = rule_set;
+	for (uint32_t i = 0; i < WEIR_CLASSES_MAX; i++)
+		counter_set(&rx_core->tally.matched[i], 0);
+}
+
+/* Takes what the pool has become, and the rules with it: once per loop, for both dispatchers. */
+static void
+loop_refresh(struct rx_core *rx_core)
+{
+	const struct rule_set *rule_set = weir_refresh(rx_core->dispatcher, NULL);
+
+	if (unlikely(rx_core->urgent))
+		weir_refresh(rx_core->urgent, rx_core->dispatcher);
+	if (unlikely(rule_set != rx_core->rule_set))
+		rules_adopt(rx_core, rule_set);
+}
+
 static bool
 is_empty(const struct weir_dispatcher *dispatcher)
 {
@@ -275,6 +296,7 @@ rx_loop_run(void *argument)
 		uint32_t received = 0;
 
 		rx_core->finished = 0;
+		loop_refresh(rx_core);
 		if (likely(command == LOOP_RUN) && loop_accepts(rx_core))
 			received = queue_serve(rx_core);
 		else

@@ -367,6 +367,18 @@ commands_register(void)
 	return 0;
 }
 
+void
+telemetry_lock(void)
+{
+	pthread_mutex_lock(&telemetry.lock);
+}
+
+void
+telemetry_unlock(void)
+{
+	pthread_mutex_unlock(&telemetry.lock);
+}
+
 int
 telemetry_start(struct app *app)
 {

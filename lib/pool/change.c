@@ -84,6 +84,19 @@ policy_prepare(const struct weir_pool *pool, const struct weir_config *config,
 }
 
 int
+weir_pool_check_change(const struct weir_pool *pool, const struct weir_change *change,
+	struct weir_config_error *error)
+{
+	const struct weir_config config = config_after(pool, change);
+	struct pool_policy *policy;
+	const int rc = policy_prepare(pool, &config, &policy, error);
+
+	if (rc == 0)
+		policy_discard(policy);
+	return rc;
+}
+
+int
 weir_pool_change(
 	struct weir_pool *pool, const struct weir_change *change, struct weir_config_error *error)
 {

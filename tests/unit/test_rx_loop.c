@@ -23,6 +23,7 @@ struct loop {
 	struct weir_pool *pool;
 	struct rx_core *rx_core;
 	struct rx_queue queue;
+	struct rule_set rule_set;
 	struct rx_thread thread;
 };
 
@@ -127,9 +128,9 @@ packets_get_the_class_of_the_rule_that_they_match(void **state)
 	assert_non_null(rules);
 	assert_int_equal(packet_pass(false, 0).class_id, 0);
 	assert_int_equal(counter_read(&matched[0]), 0);
-	loop.queue.rules = rules;
+	loop.rule_set.rules = rules;
 	assert_int_equal(packet_pass(false, 0).class_id, 2);
-	loop.queue.rules = NULL;
+	loop.rule_set.rules = NULL;
 	assert_int_equal(counter_read(&matched[0]), 0);
 	assert_int_equal(counter_read(&matched[1]), 0);
 	assert_int_equal(counter_read(&matched[2]), 1);
@@ -200,6 +201,8 @@ rx_core_make(void)
 	config.n_workers = 1;
 	config.lane_size = LANE_SIZE;
 	config.overflow = "drop-head";
+	config.tag = &loop.rule_set;
+	loop.queue.passes_rules = true;
 	loop.pool = weir_pool_create(&config, NULL);
 	loop.rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*loop.rx_core));
 	if (!loop.pool || !loop.rx_core)

@@ -29,6 +29,7 @@ struct bench {
 	struct app app; /* with the pool, the rx core and what is said of them */
 	struct rx_core *rx_core;
 	struct rx_queue queue;
+	struct rule_set rule_set;
 	struct worker_thread worker_thread;
 	struct status_queue status_queue;
 	struct rx_thread thread;
@@ -154,14 +155,14 @@ m12_packets_without_a_class_are_dispatched_with_the_others(void **state)
 	const uint64_t before = received_now();
 
 	(void)state;
-	bench.queue.rules = NULL;
+	bench.queue.passes_rules = false;
 	inject(URGENT_BYTES, NORMAL_BYTES);
 	loop_start();
 	received_wait(before + 2);
 	assert_int_equal(weir_in_lanes(bench.rx_core->urgent), 0);
 	assert_takes(first, 0, 1);
 	loop_stop();
-	bench.queue.rules = bench.rules;
+	bench.queue.passes_rules = true;
 }
 
 /* One more than fits waits in its hold: the port is not polled, whichever dispatcher holds it. */
@@ -285,7 +286,6 @@ rx_core_make(void)
 		.flow = weir_flow_config_default(),
 		.mbuf_pool = bench.mbufs,
 		.stamp_offset = -1,
-		.urgent_classes = UINT64_C(1) << 1,
 		.ns_per_tsc_32 = UINT64_C(1) << 32,
 		.dispatcher = weir_dispatcher_create(pool, 0, rx_core_finish, rx_core),
 		.urgent = weir_dispatcher_create(pool, 1, rx_core_finish, rx_core),
@@ -296,7 +296,7 @@ rx_core_make(void)
 	bench.app.workers[0] = &bench.worker_thread;
 	bench.app.n_workers = 1;
 	bench.app.status.queue = &bench.status_queue;
-	bench.queue.rules = bench.rules;
+	bench.queue.passes_rules = true;
 	return rx_core->dispatcher && rx_core->urgent ? 0 : -1;
 }
 
@@ -317,6 +317,8 @@ pool_make(void)
 	config.overflow = "reject";
 	config.classes = weir_rules_classes(bench.rules);
 	config.n_classes = 1;
+	bench.rule_set = (struct rule_set) { bench.rules, UINT64_C(1) << 1 };
+	config.tag = &bench.rule_set;
 	bench.app.pool = weir_pool_create(&config, NULL);
 	return bench.app.pool ? 0 : -1;
 }

@@ -388,6 +388,13 @@ struct weir_change {
 WEIR_API int weir_pool_change(
 	struct weir_pool *pool, const struct weir_change *change, struct weir_config_error *error);
 
+/**
+ * Checks a change without making it.
+ * @return as weir_pool_change. Caller: the control thread.
+ */
+WEIR_API int weir_pool_check_change(const struct weir_pool *pool, const struct weir_change *change,
+	struct weir_config_error *error);
+
 /** A pool as it could be; zeroed with both workers WEIR_WORKER_NONE: as it is. */
 struct weir_prospect {
 	const struct weir_change *change; /**< valid for weir_pool_change; NULL: none */
