@@ -10,6 +10,7 @@ extern const struct handler handler_drop;
 extern const struct handler handler_echo;
 extern const struct handler handler_forward;
 extern const struct handler handler_pcap;
+extern const struct handler handler_plugin;
 extern const struct handler handler_swap_mac;
 extern const struct handler handler_wait;
 
@@ -22,6 +23,7 @@ static const struct handler *const handlers[] = {
 	&handler_burn,
 	&handler_wait,
 	&handler_pcap,
+	&handler_plugin,
 };
 
 #define N_HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
