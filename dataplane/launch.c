@@ -44,7 +44,7 @@ handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
 		.seed = rng_at(app->options.seed, WEIR_DISPATCHERS_MAX + id),
 		.tsc_hz = rte_get_tsc_hz(),
 	};
-	const struct handler *handler = handler_find(spec);
+	const struct handler *handler = handlers_find(&app->options.handlers_loaded, spec);
 	char error[256];
 	int rc;
 

@@ -248,6 +248,7 @@ intro_print(const struct app *weir)
 		options->fallback ? options->fallback : "", options->n_rules, options->order,
 		options->overflow, options->seed);
 	strategies_print(&options->strategies, stdout);
+	handlers_print_loaded(&options->handlers_loaded, stdout);
 	fflush(stdout);
 }
 

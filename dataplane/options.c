@@ -449,6 +449,7 @@ options_free(struct options *options)
 		options->kept = next;
 	}
 	strategies_unload(&options->strategies);
+	handlers_unload(&options->handlers_loaded);
 }
 
 int

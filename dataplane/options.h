@@ -14,9 +14,10 @@
 
 #include <weir/weir.h>
 
+#include "handlers.h"
 #include "strategies.h"
 
-#define OPTIONS_HANDLERS_MAX 64
+#define OPTIONS_HANDLERS_MAX HANDLERS_MAX
 
 /* Time that a packet may wait for a budget if --hold-timeout does not say. */
 #define OPTIONS_BUDGET_TIMEOUT_USEC 100000
@@ -92,7 +93,8 @@ struct options {
 	uint64_t service_ns;
 	bool summary;
 
-	struct strategies strategies; /* from files. Owned */
+	struct strategies strategies;	 /* from files. Owned */
+	struct handlers handlers_loaded; /* likewise */
 
 	uint64_t given;		   /* a bit for each row of the table that the user gave */
 	struct options_kept *kept; /* texts that are nobody else's. Owned */
