@@ -55,11 +55,12 @@ option_handler_check(const char *value)
 int
 options_check_handlers(const struct options *options)
 {
+	const uint32_t n = options_workers_max(options);
+
 	for (uint32_t i = 0; i < options->n_handlers; i++)
-		if (list_check(options->handlers[i], options->workers) < 0)
+		if (list_check(options->handlers[i], n) < 0)
 			return options_refuse("--handler", options->handlers[i],
-				"workers 0 to %u (--workers %u)", options->workers - 1,
-				options->workers);
+				"workers 0 to %u (--workers %u)", n - 1, n);
 	return 0;
 }
 
@@ -99,7 +100,7 @@ options_port_of(const struct options *options, weir_worker_id worker)
 bool
 options_write_packets(const struct options *options)
 {
-	for (uint32_t i = 0; i < options->workers; i++) {
+	for (uint32_t i = 0; i < options_workers_max(options); i++) {
 		const char *spec = options_handler_of(options, (weir_worker_id)i);
 
 		if (handler_find(spec)->writes_packets)
