@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The application as control sees it: one struct, in main.c. Loops never see it; they have their
- * struct rx_core and struct worker_thread.
+ * struct rx_core and struct worker_loop.
  */
 #ifndef WEIR_DATAPLANE_APP_H
 #define WEIR_DATAPLANE_APP_H
@@ -19,9 +19,9 @@
 #include "rx_core.h"
 #include "skew_watch.h"
 #include "status.h"
+#include "supervisor.h"
 #include "topology.h"
 #include "watch.h"
-#include "worker_thread.h"
 
 struct app {
 	struct options options;
@@ -32,8 +32,8 @@ struct app {
 	struct weir_pool *pool;
 	uint32_t n_rx_cores;
 	struct rx_core *rx_cores[WEIR_DISPATCHERS_MAX];
-	uint32_t n_workers;
-	struct worker_thread *workers[WEIR_WORKERS_MAX];
+	uint32_t n_workers; /* that there can be: --workers-max */
+	struct supervisor supervisor;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t start_cycles; /* TSC */
 	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */

@@ -188,10 +188,10 @@ static const struct stage stages[] = {
 	{ "the mbuf pool", true, mbuf_pool_start, mbuf_pool_stop },
 	{ "the worker pool", true, launch_pool, unlaunch_pool },
 	{ "the clones", true, clone_pool_start, clone_pool_stop },
-	{ "the workers", false, launch_workers, unlaunch_workers },
+	{ "the workers", false, supervisor_open, supervisor_close },
 	{ "the rx cores", false, launch_rx_cores, unlaunch_rx_cores },
 	{ "the traffic", true, ports_start_traffic, NULL },
-	{ "the handlers", false, launch_handlers, NULL },
+	{ "the handlers", false, supervisor_begin, NULL },
 	{ "the dead packets' file", false, dead_file_start_writing, NULL },
 	{ "the loops", false, launch_loops, loops_end },
 	{ "telemetry", false, telemetry_start, telemetry_end },
@@ -275,7 +275,7 @@ run_conclude(struct app *weir)
 static _Noreturn void
 run_abandon(struct app *weir, bool concluded)
 {
-	unlaunch_workers(weir);
+	supervisor_close(weir);
 	dead_file_stop(weir);
 	/* Not every stream: a stuck sink holds the lock of its own. */
 	fflush(stdout);

@@ -44,8 +44,8 @@ mbuf_pool_size(const struct options *options, const struct ports *ports, uint32_
 	const uint64_t n_rx_cores = options->rx_cores;
 	const uint64_t per_lane = 2 * (uint64_t)options->lane_size + options->burst;
 	const uint64_t per_worker = pool_options_dispatchers(options) * per_lane;
-	const uint64_t per_rx_core =
-		options->workers * per_worker + options->burst + kept_pkts + CACHE_MBUFS_MAX;
+	const uint64_t per_rx_core = options_workers_max(options) * per_worker + options->burst +
+				     kept_pkts + CACHE_MBUFS_MAX;
 
 	/* Control has a cache too. */
 	return descriptors_count(ports) + n_rx_cores * per_rx_core + CACHE_MBUFS_MAX;
@@ -56,7 +56,8 @@ clone_pool_size(const struct options *options, const struct ports *ports, uint32
 {
 	const uint64_t per_lane = (uint64_t)options->lane_size + options->burst;
 	const uint64_t per_worker = pool_options_dispatchers(options) * per_lane;
-	const uint64_t per_rx_core = options->workers * per_worker + kept_pkts + CACHE_MBUFS_MAX;
+	const uint64_t per_rx_core =
+		options_workers_max(options) * per_worker + kept_pkts + CACHE_MBUFS_MAX;
 	uint64_t n = CACHE_MBUFS_MAX;
 
 	for (uint32_t i = 0; i < ports->n; i++)

@@ -61,6 +61,7 @@ extern const struct option_type option_type_handler;
 extern const struct option_type option_type_rule;
 extern const struct option_type option_type_strategy;
 extern const struct option_type option_type_weights;
+extern const struct option_type option_type_restarts;
 extern const struct option_type option_type_path;
 extern const struct option_type option_type_name;
 extern const struct option_type option_type_flag;

@@ -15,6 +15,8 @@
 #define HOLD_TIMEOUT_USEC_MAX 3600000000	/* likewise */
 #define SECONDS_MAX 31536000			/* a year */
 #define STATS_PERIOD_MIN_NS UINT64_C(100000000) /* more often, nobody can read the table */
+#define HEARTBEAT_MSEC_MIN 5			/* control looks as often */
+#define HEARTBEAT_MSEC_MAX 3600000		/* an hour */
 #define SERVICE_NS_MAX 60000000000		/* a minute */
 
 static const char *
@@ -109,6 +111,16 @@ static const struct option_row option_table[] = {
 		.also_why = true,
 	},
 	{
+		.name = "workers-max",
+		.placeholder = "N",
+		.help = "workers that there can be, later ones by weirctl or by hand; 0: no more "
+			"than at the start",
+		.default_text = "0",
+		.type = &option_type_u32,
+		FIELD(workers_max),
+		.max = WEIR_WORKERS_MAX,
+	},
+	{
 		.name = "worker-cpus",
 		.placeholder = "LIST",
 		.help = "CPUs that workers are pinned to, in turn; without it, those that are left",
@@ -124,6 +136,47 @@ static const struct option_row option_table[] = {
 		.default_text = "forward",
 		.type = &option_type_handler,
 		.max = OPTIONS_HANDLERS_MAX,
+	},
+	{
+		.heading = "Workers that hang or die",
+		.name = "restart",
+		.placeholder = "N/SECONDS",
+		.help = "restarts of a worker that died, at most N in any so many seconds; then "
+			"it is out of the pool",
+		.default_text = "10/60",
+		.type = &option_type_restarts,
+		FIELD(restarts),
+		.max = WEIR_RESTARTS_MAX,
+	},
+	{
+		.name = "stuck-after",
+		.placeholder = "SECONDS",
+		.help = "time without a completion after which a worker that has packets is stuck; "
+			"0: never",
+		.default_text = "10",
+		.type = &option_type_seconds,
+		FIELD(stuck_after_ns),
+		SECONDS_RANGE(0),
+	},
+	{
+		.name = "heartbeat",
+		.placeholder = "MSEC",
+		.help = "period of workers' hearts: a worker that misses three is lost. Longer "
+			"than any burst takes",
+		.default_text = "10",
+		.type = &option_type_u32,
+		FIELD(heartbeat_msec),
+		.min = HEARTBEAT_MSEC_MIN,
+		.max = HEARTBEAT_MSEC_MAX,
+	},
+	{
+		.name = "init-timeout",
+		.placeholder = "SECONDS",
+		.help = "time that a worker has to become ready; 0: any",
+		.default_text = "10",
+		.type = &option_type_seconds,
+		FIELD(init_timeout_ns),
+		SECONDS_RANGE(0),
 	},
 	{
 		.heading = "Decisions",

@@ -80,6 +80,13 @@ struct options {
 	uint64_t packets; /* 0 = no limit */
 	uint64_t exit_idle_ns;
 	uint64_t drain_timeout_ns;
+	uint32_t workers_max; /* 0: as many as `workers`; see options_workers_max */
+	uint32_t restarts;    /* in any restart_window_ns */
+	uint64_t restart_window_ns;
+	bool redeliver;
+	uint64_t stuck_after_ns; /* 0 = never */
+	uint32_t heartbeat_msec;
+	uint64_t init_timeout_ns; /* 0 = for ever */
 	const char *report;	  /* NULL: none */
 	uint32_t depth_alarm;	  /* 0 = off */
 	const char *dead_packets; /* NULL: none */
@@ -113,6 +120,9 @@ int options_parse(struct options *options, int argc, char **argv);
  * command does not offer is as in options_parse without arguments.
  */
 int options_parse_why(struct options *options, int argc, char **argv);
+
+/* Workers that there can be: lanes are laid out for so many. */
+uint32_t options_workers_max(const struct options *options);
 
 /* Frees what options own: after the last pool that was made by them. Accepts zeroed ones. */
 void options_free(struct options *options);

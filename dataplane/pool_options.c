@@ -36,7 +36,8 @@ config_fill(
 	struct weir_config *config, const struct options *options, const struct weir_class *classes)
 {
 	*config = weir_config_default();
-	config->n_workers = options->workers;
+	config->n_workers = options_workers_max(options);
+	config->n_members = options->workers;
 	config->n_dispatchers = options->rx_cores * pool_options_dispatchers(options);
 	config->n_urgent = config->n_dispatchers - options->rx_cores;
 	config->lane_size = options->lane_size;

@@ -18,8 +18,9 @@
 /* What a handler may know of its surroundings when it opens. */
 struct handler_setup {
 	weir_worker_id worker;
-	uint16_t n_ports;    /* entries of each of the two tables, by port id */
-	const uint8_t *pair; /* port → the port that `forward` sends to (testpmd's pairing) */
+	uint32_t incarnation; /* of the worker, from 0: what an earlier one made is left alone */
+	uint16_t n_ports;     /* entries of each of the two tables, by port id */
+	const uint8_t *pair;  /* port → the port that `forward` sends to (testpmd's pairing) */
 	const char *const *port_names; /* NULL: there is no such port */
 	uint64_t seed;		       /* differs per worker */
 	uint64_t tsc_hz;
