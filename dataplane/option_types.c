@@ -273,6 +273,13 @@ name_describe(const struct option_row *row, char *text, size_t n_bytes)
 	snprintf(text, n_bytes, "a port of EAL's: its device's name or its number");
 }
 
+static void
+user_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "a user's name");
+}
+
 const struct option_type option_type_u32 = { u32_parse, u32_describe };
 const struct option_type option_type_u64 = { u64_parse, u64_describe };
 const struct option_type option_type_seconds = { seconds_parse, seconds_describe };
@@ -285,4 +292,5 @@ const struct option_type option_type_tunnel_ports = { tunnel_ports_parse, tunnel
 const struct option_type option_type_handler = { handler_parse, handler_describe };
 const struct option_type option_type_path = { path_parse, path_describe };
 const struct option_type option_type_name = { path_parse, name_describe };
+const struct option_type option_type_user = { path_parse, user_describe };
 const struct option_type option_type_flag = { flag_parse, flag_describe };
