@@ -15,6 +15,7 @@
 #include "alarm_watch.h"
 #include "dead_file.h"
 #include "options.h"
+#include "packet_memory.h"
 #include "port.h"
 #include "rx_core.h"
 #include "skew_watch.h"
@@ -27,8 +28,10 @@ struct app {
 	struct options options;
 	struct topology topology;
 	struct ports ports;
+	struct packet_memory packet_memory; /* where workers are processes */
 	struct rte_mempool *mbuf_pool;
-	struct rte_mempool *clone_pool; /* NULL: no clones are made */
+	struct rte_mempool *copied_pool; /* of ports whose packets are copied; NULL: none */
+	struct rte_mempool *clone_pool;	 /* NULL: no clones are made */
 	struct weir_pool *pool;
 	uint32_t n_rx_cores;
 	struct rx_core *rx_cores[WEIR_DISPATCHERS_MAX];

@@ -20,7 +20,10 @@
 int
 launch_pool(struct app *app)
 {
-	return pool_create_by_options(&app->pool, &app->options, app->ports.exception_id);
+	const struct data_span data = { app->packet_memory.base, app->packet_memory.bytes };
+
+	return pool_create_by_options(&app->pool, &app->options, app->ports.exception_id,
+		app->packet_memory.base ? &data : NULL);
 }
 
 void
@@ -84,6 +87,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 					.queue = (uint16_t)q,
 					.gives_hash = port->gives_hash,
 					.rules = port->is_exception ? NULL : app->options.rules,
+					.copies = port->copies,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
 				};
 			n++;

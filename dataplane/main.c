@@ -123,7 +123,12 @@ kept_pkts(const struct app *weir)
 static int
 mbuf_pool_start(struct app *weir)
 {
-	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, kept_pkts(weir));
+	int rc = mbuf_pool_create(&weir->mbuf_pool, &weir->packet_memory, &weir->options,
+		&weir->ports, kept_pkts(weir));
+
+	if (rc == 0)
+		rc = copied_pool_create(&weir->copied_pool, &weir->options, &weir->ports);
+	return rc;
 }
 
 static void
@@ -131,7 +136,10 @@ mbuf_pool_stop(struct app *weir)
 {
 	/* The ports go first: their queues hold buffers of the pool. */
 	ports_close(&weir->ports);
+	rte_mempool_free(weir->copied_pool);
 	rte_mempool_free(weir->mbuf_pool);
+	packet_memory_close(&weir->packet_memory);
+	weir->copied_pool = NULL;
 	weir->mbuf_pool = NULL;
 }
 
@@ -157,7 +165,7 @@ clone_pool_stop(struct app *weir)
 static int
 ports_start_traffic(struct app *weir)
 {
-	int rc = ports_start(&weir->ports, &weir->options, weir->mbuf_pool);
+	int rc = ports_start(&weir->ports, &weir->options, weir->mbuf_pool, weir->copied_pool);
 
 	if (rc == 0)
 		ports_wait_link(&weir->ports, &weir->options);

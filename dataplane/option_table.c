@@ -48,6 +48,33 @@ flow_hash_name_at(unsigned int index)
 									    : NULL;
 }
 
+static const char *const worker_mode_names[] = {
+	[WORKER_MODE_THREAD] = "thread",
+	[WORKER_MODE_PROCESS] = "process",
+	[WORKER_MODE_ATTACHED] = "attached",
+};
+
+const char *
+worker_mode_name(unsigned int mode)
+{
+	return mode < sizeof(worker_mode_names) / sizeof(worker_mode_names[0])
+		       ? worker_mode_names[mode]
+		       : NULL;
+}
+
+static const char *const worker_calls_names[] = {
+	[WORKER_CALLS_FILTERED] = "filtered",
+	[WORKER_CALLS_ANY] = "any",
+};
+
+static const char *
+worker_calls_name_at(unsigned int index)
+{
+	return index < sizeof(worker_calls_names) / sizeof(worker_calls_names[0])
+		       ? worker_calls_names[index]
+		       : NULL;
+}
+
 static const char *const depth_mode_names[] = {
 	[WEIR_DEPTH_OUTSTANDING] = "outstanding",
 	[WEIR_DEPTH_QUEUED] = "queued",
@@ -127,6 +154,44 @@ static const struct option_row option_table[] = {
 		.type = &option_type_cpus,
 		FIELD(worker_cpus),
 		.max = CPU_SETSIZE - 1,
+	},
+	{
+		.name = "worker-mode",
+		.placeholder = "MODE",
+		.help = "thread: workers are threads; process: processes that Weir starts; "
+			"attached: processes that others start, with weir worker",
+		.default_text = "thread",
+		.type = &option_type_enum,
+		FIELD(worker_mode),
+		.name_at = worker_mode_name,
+	},
+	{
+		.name = "worker-user",
+		.placeholder = "NAME",
+		.help = "whom worker processes run as; without it, nobody if Weir is root, else "
+			"its own user",
+		.type = &option_type_user,
+		FIELD(worker_user),
+	},
+	{
+		.name = "worker-syscalls",
+		.placeholder = "WHICH",
+		.help = "system calls of worker processes: filtered to those that handlers need, "
+			"or "
+			"any, for plugins that need more",
+		.default_text = "filtered",
+		.type = &option_type_enum,
+		FIELD(worker_calls),
+		.name_at = worker_calls_name_at,
+	},
+	{
+		.name = "attach-socket",
+		.placeholder = "PATH",
+		.help = "where worker processes attach; without it, PREFIX-attach.sock in "
+			"/run/weir, "
+			"PREFIX being EAL's file prefix",
+		.type = &option_type_path,
+		FIELD(attach_socket),
 	},
 	{
 		.name = "handler",

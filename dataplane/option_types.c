@@ -302,6 +302,13 @@ restarts_describe(const struct option_row *row, char *text, size_t n_bytes)
 		row->min, row->max, RESTART_SECONDS_MAX);
 }
 
+static void
+user_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "a user's name");
+}
+
 const struct option_type option_type_u32 = { u32_parse, u32_describe };
 const struct option_type option_type_u64 = { u64_parse, u64_describe };
 const struct option_type option_type_seconds = { seconds_parse, seconds_describe };
@@ -315,4 +322,5 @@ const struct option_type option_type_handler = { handler_parse, handler_describe
 const struct option_type option_type_restarts = { restarts_parse, restarts_describe };
 const struct option_type option_type_path = { path_parse, path_describe };
 const struct option_type option_type_name = { path_parse, name_describe };
+const struct option_type option_type_user = { path_parse, user_describe };
 const struct option_type option_type_flag = { flag_parse, flag_describe };

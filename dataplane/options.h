@@ -37,6 +37,19 @@ enum flow_hash {
 	FLOW_HASH_AUTO, /* by the ports that can */
 };
 
+/* What workers run in. */
+enum worker_mode {
+	WORKER_MODE_THREAD,   /* threads of ours */
+	WORKER_MODE_PROCESS,  /* processes that we start */
+	WORKER_MODE_ATTACHED, /* processes that somebody else starts, with `weir worker` */
+};
+
+/* The system calls that worker processes may make. */
+enum worker_calls {
+	WORKER_CALLS_FILTERED,
+	WORKER_CALLS_ANY,
+};
+
 struct options_kept;
 
 /* Values as parsed. Times are in nanoseconds, 0 = off where the option allows it. */
@@ -45,6 +58,10 @@ struct options {
 	uint32_t rx_queues;
 	uint32_t workers;
 	cpu_set_t worker_cpus; /* empty: not given */
+	enum worker_mode worker_mode;
+	const char *worker_user; /* NULL: not given */
+	enum worker_calls worker_calls;
+	const char *attach_socket; /* NULL: not given */
 	const char *strategy;
 	const char *fallback; /* NULL: none */
 	uint16_t weights[WEIR_WORKERS_MAX];
@@ -139,6 +156,9 @@ int options_refuse(const char *option, const char *value, const char *allowed_fo
 
 /* Whether `word` ("--workers", "--workers=4") is an option of Weir's. */
 bool options_is_known(const char *word);
+
+/* The name of a mode, as the user types it; NULL past the end. */
+const char *worker_mode_name(unsigned int mode);
 
 /* Prints usage: derived from the table. */
 void options_print_usage(FILE *out);

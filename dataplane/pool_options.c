@@ -135,7 +135,8 @@ pool_options_check(const struct options *options)
 }
 
 int
-pool_create_by_options(struct weir_pool **pool, const struct options *options, uint8_t divert_port)
+pool_create_by_options(struct weir_pool **pool, const struct options *options, uint8_t divert_port,
+	const struct data_span *data)
 {
 	struct weir_class classes[WEIR_RULES_MAX] = { 0 };
 	struct weir_config_error error;
@@ -145,6 +146,11 @@ pool_create_by_options(struct weir_pool **pool, const struct options *options, u
 	for (uint32_t i = 0; i < config.n_classes; i++) {
 		classes[i] = weir_rules_classes(options->rules)[i];
 		classes[i].divert_port = divert_port;
+	}
+	if (data) {
+		config.is_shared = true;
+		config.data_base = data->base;
+		config.data_bytes = data->bytes;
 	}
 	*pool = weir_pool_create(&config, &error);
 	if (*pool)

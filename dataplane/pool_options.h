@@ -27,11 +27,19 @@ uint32_t pool_options_dispatchers(const struct options *options);
 /* Checks what the pool would refuse. Returns 0, or -EINVAL after a refusal. */
 int pool_options_check(const struct options *options);
 
+/* Where packets' data lie that worker processes map. */
+struct data_span {
+	void *base;
+	size_t bytes;
+};
+
 /*
  * Creates the pool of workers; rules that say kernel send packets to port `divert_port`. Returns 0,
  * -EINVAL after a refusal, or -ENOMEM after a line.
+ *
+ * @param data NULL: workers are threads
  */
-int pool_create_by_options(
-	struct weir_pool **pool, const struct options *options, uint8_t divert_port);
+int pool_create_by_options(struct weir_pool **pool, const struct options *options,
+	uint8_t divert_port, const struct data_span *data);
 
 #endif

@@ -29,6 +29,7 @@ struct rx_queue {
 	uint16_t queue;
 	bool gives_hash; /* the port's RSS hash tells the flow, where a packet has one */
 	const struct weir_rules *rules; /* that its packets pass; NULL: none */
+	bool copies;	/* what comes from it is copied into a buffer that workers can see */
 	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
 	struct counter received;
 };
@@ -54,7 +55,7 @@ struct rx_tally {
 	struct counter received_bytes;
 	struct counter sent;	  /* taken by a port */
 	struct counter bad_frame; /* chains that contradict themselves: dropped */
-	struct counter no_mbuf; /* chains that had to be copied, and there was no buffer: dropped */
+	struct counter no_mbuf; /* packets that had to be copied, and there was no buffer: dropped */
 	struct counter loops;
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
 	struct counter flow[WEIR_FLOW_REASON_COUNT];	   /* packets by how their flow was found */
