@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The application as control sees it: one struct, in main.c. Loops never see it; they have their
- * struct rx_core and struct worker_thread.
+ * struct rx_core and struct worker_loop.
  */
 #ifndef WEIR_DATAPLANE_APP_H
 #define WEIR_DATAPLANE_APP_H
@@ -15,15 +15,16 @@
 #include "alarm_watch.h"
 #include "dead_file.h"
 #include "options.h"
+#include "packet_memory.h"
 #include "port.h"
 #include "rule_set.h"
 #include "rx_core.h"
 #include "settings.h"
 #include "skew_watch.h"
 #include "status.h"
+#include "supervisor.h"
 #include "topology.h"
 #include "watch.h"
-#include "worker_thread.h"
 
 struct app {
 	struct options options;
@@ -31,13 +32,15 @@ struct app {
 	struct rule_set rule_set; /* of the start */
 	struct topology topology;
 	struct ports ports;
+	struct packet_memory packet_memory; /* where workers are processes */
 	struct rte_mempool *mbuf_pool;
-	struct rte_mempool *clone_pool; /* NULL: no clones are made */
+	struct rte_mempool *copied_pool; /* of ports whose packets are copied; NULL: none */
+	struct rte_mempool *clone_pool;	 /* NULL: no clones are made */
 	struct weir_pool *pool;
 	uint32_t n_rx_cores;
 	struct rx_core *rx_cores[WEIR_DISPATCHERS_MAX];
-	uint32_t n_workers;
-	struct worker_thread *workers[WEIR_WORKERS_MAX];
+	uint32_t n_workers; /* that there can be: --workers-max */
+	struct supervisor supervisor;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t start_cycles; /* TSC */
 	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */

@@ -141,6 +141,7 @@ control_run(struct app *app)
 
 	do {
 		watch_wait(app, TICK_MS);
+		supervisor_tick(app);
 		status_collect(app, &app->status);
 		skew_watch_tick(&app->skew, &app->status);
 		alarm_watch_tick(&app->alarms, &app->status, app->options.quiet);

@@ -61,9 +61,7 @@ struct dead_ring *dead_ring_create(uint32_t sample);
 void dead_packet_note(struct dead_ring *ring, const struct rte_mbuf *packet, uint8_t reason,
 	weir_worker_id worker);
 
-/* Notes those packets of one call of `finish` that are dropped. Caller: the rx core, if it has a
- * ring.
- */
+/* Notes what one call of `finish` drops. Caller: the rx core, if it has a ring. */
 void dead_burst_note(struct rx_core *rx_core, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
 

@@ -20,12 +20,18 @@
 int
 launch_pool(struct app *app)
 {
+	const struct pool_surroundings surroundings = {
+		.divert_port = app->ports.exception_id,
+		.tag = &app->rule_set,
+		.data_base = app->packet_memory.base,
+		.data_bytes = app->packet_memory.bytes,
+	};
+
 	app->rule_set = (struct rule_set) {
 		.rules = app->options.rules,
 		.urgent_classes = pool_options_urgent(&app->options),
 	};
-	return pool_create_by_options(
-		&app->pool, &app->options, app->ports.exception_id, &app->rule_set);
+	return pool_create_by_options(&app->pool, &app->options, &surroundings);
 }
 
 void
@@ -35,93 +41,39 @@ unlaunch_pool(struct app *app)
 	app->pool = NULL;
 }
 
-static int
-handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id)
+int
+launch_handler_open(struct app *app, struct worker_thread *thread, weir_worker_id id,
+	uint32_t incarnation, char *error, size_t error_bytes)
 {
 	uint8_t pair[RTE_MAX_ETHPORTS];
 	const char *names[RTE_MAX_ETHPORTS];
 	const char *spec = options_handler_of(&app->options, id);
 	const struct handler_setup setup = {
 		.worker = id,
+		.incarnation = incarnation,
 		.n_ports = RTE_MAX_ETHPORTS,
 		.pair = pair,
 		.port_names = names,
 		.seed = rng_at(app->options.seed, WEIR_DISPATCHERS_MAX + id),
 		.tsc_hz = rte_get_tsc_hz(),
 	};
-	const struct handler *handler = handler_find(spec);
-	char error[256];
+	const struct handler *handler = handlers_find(&app->options.handlers_loaded, spec);
 	int rc;
 
 	ports_fill_pairs(&app->ports, pair);
 	ports_fill_names(&app->ports, names);
 	rc = handler->open(
-		&setup, handler_arguments(spec), &thread->handler_state, error, sizeof(error));
+		&setup, handler_arguments(spec), &thread->loop.handler_state, error, error_bytes);
 	if (rc < 0)
-		return options_refuse("--handler", spec, "%s", error);
-	thread->handler = handler;
+		return rc;
+	thread->loop.handler = handler;
 	return 0;
 }
 
-static struct worker_thread *
-worker_create(struct app *app, weir_worker_id id)
+uint64_t
+launch_beat_cycles(const struct options *options)
 {
-	struct worker_thread *thread = aligned_alloc(CACHE_LINE_BYTES, sizeof(*thread));
-
-	if (!thread)
-		return NULL;
-	*thread = (struct worker_thread) {
-		.worker = weir_pool_worker(app->pool, id),
-		.burst = app->options.burst,
-		.cpu = app->topology.worker[id].cpu,
-		.yields = app->topology.worker[id].shares_cpu,
-	};
-	return thread;
-}
-
-int
-launch_workers(struct app *app)
-{
-	for (uint32_t i = 0; i < app->options.workers; i++) {
-		const weir_worker_id id = (weir_worker_id)i;
-		int rc;
-
-		app->workers[i] = worker_create(app, id);
-		if (!app->workers[i])
-			return -ENOMEM;
-		app->n_workers++;
-		rc = handler_open(app, app->workers[i], id);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static void
-handler_close(struct app *app, struct worker_thread *thread)
-{
-	char error[256] = "";
-
-	if (!thread->handler || !thread->handler->close)
-		return;
-	if (thread->handler->close(thread->handler_state, error, sizeof(error)) == 0)
-		return;
-	fprintf(stderr, "weir: %s\n", error);
-	app->sinks_failed = true;
-}
-
-void
-unlaunch_workers(struct app *app)
-{
-	for (uint32_t i = 0; i < app->n_workers; i++) {
-		/* A worker that is stuck in its handler still uses both. */
-		if (app->workers[i]->started && !app->workers[i]->joined)
-			continue;
-		handler_close(app, app->workers[i]);
-		free(app->workers[i]);
-		app->workers[i] = NULL;
-	}
-	app->n_workers = 0;
+	return rte_get_tsc_hz() / 1000 * options->heartbeat_msec / 2;
 }
 
 /* Counts (queues == NULL) or lists the queues that rx core `id` polls. */
@@ -143,6 +95,7 @@ queues_assign(const struct app *app, const struct topology_spread *spread, uint3
 					.queue = (uint16_t)q,
 					.gives_hash = port->gives_hash,
 					.passes_rules = !port->is_exception,
+					.copies = port->copies,
 					.stamps_us = port->is_pcap && app->ports.stamp_offset >= 0,
 				};
 			n++;
@@ -292,55 +245,14 @@ unlaunch_rx_cores(struct app *app)
 	app->before.queue = NULL;
 }
 
-static int
-worker_start(struct worker_thread *thread, uint32_t id)
-{
-	pthread_attr_t attributes;
-	cpu_set_t cpus;
-	char name[16];
-	int rc;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(thread->cpu, &cpus);
-	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
-	rc = pthread_create(&thread->thread, &attributes, worker_loop_run, thread);
-	pthread_attr_destroy(&attributes);
-	if (rc != 0)
-		return -rc;
-	thread->started = true;
-	snprintf(name, sizeof(name), "weir-worker%u", id);
-	pthread_setname_np(thread->thread, name);
-	return 0;
-}
-
-/* Nothing is refused from here on for another handler's sake: each may clear its own ground. */
-int
-launch_handlers(struct app *app)
-{
-	char error[256];
-
-	for (uint32_t i = 0; i < app->n_workers; i++) {
-		const struct worker_thread *thread = app->workers[i];
-
-		if (!thread->handler->begin)
-			continue;
-		if (thread->handler->begin(thread->handler_state, error, sizeof(error)) < 0)
-			return options_refuse("--handler",
-				options_handler_of(&app->options, (weir_worker_id)i), "%s", error);
-	}
-	return 0;
-}
-
 int
 launch_loops(struct app *app)
 {
-	int rc = 0;
+	int rc;
 
 	app->start_ns = clock_read_ns(CLOCK_MONOTONIC);
 	app->start_cycles = rte_rdtsc();
-	for (uint32_t i = 0; rc == 0 && i < app->n_workers; i++)
-		rc = worker_start(app->workers[i], i);
+	rc = supervisor_start(app);
 	for (uint32_t i = 0; rc == 0 && i < app->n_rx_cores; i++) {
 		rc = rte_eal_remote_launch(rx_loop_run, app->rx_cores[i], app->rx_cores[i]->lcore);
 		app->rx_cores[i]->started = rc == 0;

@@ -15,7 +15,7 @@
 
 enum loop_command {
 	LOOP_RUN = 0, /* poll, dispatch, harvest */
-	LOOP_DRAIN,   /* rx core: poll no more, bring home what is out. Worker: as LOOP_RUN */
+	LOOP_DRAIN,   /* poll no more, bring home what is out */
 	LOOP_STOP,    /* leave the loop */
 };
 

@@ -123,7 +123,12 @@ kept_pkts(const struct app *weir)
 static int
 mbuf_pool_start(struct app *weir)
 {
-	return mbuf_pool_create(&weir->mbuf_pool, &weir->options, &weir->ports, kept_pkts(weir));
+	int rc = mbuf_pool_create(&weir->mbuf_pool, &weir->packet_memory, &weir->options,
+		&weir->ports, kept_pkts(weir));
+
+	if (rc == 0)
+		rc = copied_pool_create(&weir->copied_pool, &weir->options, &weir->ports);
+	return rc;
 }
 
 static void
@@ -131,7 +136,10 @@ mbuf_pool_stop(struct app *weir)
 {
 	/* The ports go first: their queues hold buffers of the pool. */
 	ports_close(&weir->ports);
+	rte_mempool_free(weir->copied_pool);
 	rte_mempool_free(weir->mbuf_pool);
+	packet_memory_close(&weir->packet_memory);
+	weir->copied_pool = NULL;
 	weir->mbuf_pool = NULL;
 }
 
@@ -157,7 +165,7 @@ clone_pool_stop(struct app *weir)
 static int
 ports_start_traffic(struct app *weir)
 {
-	int rc = ports_start(&weir->ports, &weir->options, weir->mbuf_pool);
+	int rc = ports_start(&weir->ports, &weir->options, weir->mbuf_pool, weir->copied_pool);
 
 	if (rc == 0)
 		ports_wait_link(&weir->ports, &weir->options);
@@ -188,10 +196,10 @@ static const struct stage stages[] = {
 	{ "the mbuf pool", true, mbuf_pool_start, mbuf_pool_stop },
 	{ "the worker pool", true, launch_pool, unlaunch_pool },
 	{ "the clones", true, clone_pool_start, clone_pool_stop },
-	{ "the workers", false, launch_workers, unlaunch_workers },
+	{ "the workers", false, supervisor_open, supervisor_close },
 	{ "the rx cores", false, launch_rx_cores, unlaunch_rx_cores },
 	{ "the traffic", true, ports_start_traffic, NULL },
-	{ "the handlers", false, launch_handlers, NULL },
+	{ "the handlers", false, supervisor_begin, NULL },
 	{ "the dead packets' file", false, dead_file_start_writing, NULL },
 	{ "the loops", false, launch_loops, loops_end },
 	{ "telemetry", false, telemetry_start, telemetry_end },
@@ -248,6 +256,7 @@ intro_print(const struct app *weir)
 		options->fallback ? options->fallback : "", options->n_rules, options->order,
 		options->overflow, options->seed);
 	strategies_print(&options->strategies, stdout);
+	handlers_print_loaded(&options->handlers_loaded, stdout);
 	fflush(stdout);
 }
 
@@ -274,7 +283,7 @@ run_conclude(struct app *weir)
 static _Noreturn void
 run_abandon(struct app *weir, bool concluded)
 {
-	unlaunch_workers(weir);
+	supervisor_close(weir);
 	dead_file_stop(weir);
 	/* Not every stream: a stuck sink holds the lock of its own. */
 	fflush(stdout);

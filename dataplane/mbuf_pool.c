@@ -11,6 +11,7 @@
 #include <rte_mempool.h>
 
 #include "mbuf_pool.h"
+#include "packet_memory.h"
 #include "pool_options.h"
 
 /*
@@ -20,6 +21,9 @@
 #define CACHE_MBUFS 256
 /* A cache is flushed when it holds half as much again. */
 #define CACHE_MBUFS_MAX (CACHE_MBUFS + CACHE_MBUFS / 2)
+
+/* What net_af_xdp keeps for a queue: its rings for receiving and for sending, 2048 each. */
+#define DRIVER_QUEUES_PKTS 4096
 
 #define BYTES_PER_MB UINT64_C(1048576) /* as EAL's -m counts */
 #define HUGEPAGE_BYTES (2 * BYTES_PER_MB)
@@ -44,8 +48,8 @@ mbuf_pool_size(const struct options *options, const struct ports *ports, uint32_
 	const uint64_t n_rx_cores = options->rx_cores;
 	const uint64_t per_lane = 2 * (uint64_t)options->lane_size + options->burst;
 	const uint64_t per_worker = pool_options_dispatchers(options) * per_lane;
-	const uint64_t per_rx_core =
-		options->workers * per_worker + options->burst + kept_pkts + CACHE_MBUFS_MAX;
+	const uint64_t per_rx_core = options_workers_max(options) * per_worker + options->burst +
+				     kept_pkts + CACHE_MBUFS_MAX;
 
 	/* Control has a cache too. */
 	return descriptors_count(ports) + n_rx_cores * per_rx_core + CACHE_MBUFS_MAX;
@@ -56,7 +60,8 @@ clone_pool_size(const struct options *options, const struct ports *ports, uint32
 {
 	const uint64_t per_lane = (uint64_t)options->lane_size + options->burst;
 	const uint64_t per_worker = pool_options_dispatchers(options) * per_lane;
-	const uint64_t per_rx_core = options->workers * per_worker + kept_pkts + CACHE_MBUFS_MAX;
+	const uint64_t per_rx_core =
+		options_workers_max(options) * per_worker + kept_pkts + CACHE_MBUFS_MAX;
 	uint64_t n = CACHE_MBUFS_MAX;
 
 	for (uint32_t i = 0; i < ports->n; i++)
@@ -94,7 +99,8 @@ struct pool_plan {
 	const char *name;
 	const char *what; /* for people */
 	uint64_t n_mbufs;
-	uint32_t room_bytes; /* of each mbuf's data */
+	uint32_t room_bytes;		    /* of each mbuf's data */
+	const struct packet_memory *memory; /* where the data lie; NULL: in the mbufs */
 };
 
 /* On the ports' socket if it has the memory, else anywhere. NULL with rte_errno. */
@@ -107,8 +113,12 @@ pool_create_on(const struct pool_plan *plan, int socket_id)
 		rte_errno = ENOMEM;
 		return NULL;
 	}
-	pool = rte_pktmbuf_pool_create(plan->name, (unsigned int)plan->n_mbufs, CACHE_MBUFS, 0,
-		(uint16_t)plan->room_bytes, socket_id);
+	if (plan->memory)
+		pool = packet_memory_pool(plan->memory, plan->name, (uint32_t)plan->n_mbufs,
+			CACHE_MBUFS, plan->room_bytes, socket_id);
+	else
+		pool = rte_pktmbuf_pool_create(plan->name, (unsigned int)plan->n_mbufs, CACHE_MBUFS,
+			0, (uint16_t)plan->room_bytes, socket_id);
 	if (pool || !memory_was_short(rte_errno) || socket_id == SOCKET_ID_ANY)
 		return pool;
 	return pool_create_on(plan, SOCKET_ID_ANY);
@@ -138,13 +148,14 @@ memory_refuse(const struct pool_plan *plan)
 	const bool has_hugepages = rte_eal_has_hugepages() != 0;
 	const uint64_t page_bytes =
 		has_hugepages ? HUGEPAGE_BYTES : (uint64_t)sysconf(_SC_PAGESIZE);
-	const uint64_t bytes = mbuf_pool_bytes(plan->n_mbufs, plan->room_bytes, page_bytes);
+	const uint32_t room_bytes = plan->memory ? 0 : plan->room_bytes;
+	const uint64_t bytes = mbuf_pool_bytes(plan->n_mbufs, room_bytes, page_bytes);
 
 	fprintf(stderr,
 		"weir: %s needs %llu mbufs of %llu bytes = %llu MB in pages of %llu kB, "
 		"more than EAL has: raise %s, or take fewer --workers or a smaller --lane-size\n",
 		plan->what, (unsigned long long)plan->n_mbufs,
-		(unsigned long long)mbuf_bytes(plan->room_bytes),
+		(unsigned long long)mbuf_bytes(room_bytes),
 		(unsigned long long)(bytes / BYTES_PER_MB + 1),
 		(unsigned long long)(page_bytes / 1024),
 		has_hugepages ? "the number of hugepages" : "-m");
@@ -167,18 +178,77 @@ pool_create(struct rte_mempool **pool, const struct pool_plan *plan, const struc
 	return pool_errno > 0 && pool_errno != EINVAL ? -pool_errno : -EIO;
 }
 
-int
-mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
-	const struct ports *ports, uint32_t kept_pkts)
+/* The memory that worker processes map. Returns 0, -EINVAL after a refusal, or -errno. */
+static int
+memory_open(struct packet_memory *memory, const struct pool_plan *plan, const struct ports *ports)
 {
-	const struct pool_plan plan = {
+	const int rc = packet_memory_open(memory, plan->n_mbufs, plan->room_bytes, ports);
+	uint64_t bytes;
+
+	if (rc != -ENOMEM)
+		return rc;
+	bytes = packet_memory_bytes(plan->n_mbufs, plan->room_bytes, memory->page_bytes, true);
+	fprintf(stderr,
+		"weir: the packets of worker processes need %llu buffers of %u bytes = %llu MB in "
+		"pages of %llu kB, more than there is: %stake fewer --workers or a smaller "
+		"--lane-size\n",
+		(unsigned long long)plan->n_mbufs, plan->room_bytes,
+		(unsigned long long)(bytes / BYTES_PER_MB + 1),
+		(unsigned long long)(memory->page_bytes / 1024),
+		rte_eal_has_hugepages() ? "raise the number of hugepages, or " : "");
+	return -EINVAL;
+}
+
+int
+mbuf_pool_create(struct rte_mempool **pool, struct packet_memory *memory,
+	const struct options *options, const struct ports *ports, uint32_t kept_pkts)
+{
+	struct pool_plan plan = {
 		.name = "weir_mbufs",
 		.what = "the mbuf pool",
 		.n_mbufs = mbuf_pool_size(options, ports, kept_pkts),
 		.room_bytes = options->mbuf_size,
 	};
+	int rc;
 
+	if (options->worker_mode != WORKER_MODE_THREAD) {
+		rc = memory_open(memory, &plan, ports);
+		if (rc < 0)
+			return rc;
+		plan.memory = memory;
+	}
 	return pool_create(pool, &plan, ports);
+}
+
+uint64_t
+copied_pool_size(const struct options *options, const struct ports *ports)
+{
+	const uint64_t caches = (options->rx_cores + 1) * (uint64_t)CACHE_MBUFS_MAX;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < ports->n; i++) {
+		const struct port *port = &ports->port[i];
+
+		if (!port->copies)
+			continue;
+		n += port->n_rx_queues * ((uint64_t)port->n_rx_desc + DRIVER_QUEUES_PKTS);
+		n += (uint64_t)port->n_tx_queues * port->n_tx_desc;
+	}
+	return n > 0 ? n + caches + options->rx_cores * (uint64_t)options->burst : 0;
+}
+
+int
+copied_pool_create(
+	struct rte_mempool **pool, const struct options *options, const struct ports *ports)
+{
+	const struct pool_plan plan = {
+		.name = "weir_copied",
+		.what = "the pool of packets to be copied",
+		.n_mbufs = copied_pool_size(options, ports),
+		.room_bytes = options->mbuf_size,
+	};
+
+	return plan.n_mbufs > 0 ? pool_create(pool, &plan, ports) : 0;
 }
 
 int

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "port.h"
 
+struct packet_memory;
 struct rte_mempool;
 
 /*
@@ -31,11 +32,24 @@ uint64_t mbuf_pool_size(
 uint64_t mbuf_pool_bytes(uint64_t n, uint32_t mbuf_size, uint64_t page_bytes);
 
 /*
- * Creates the pool for configured ports. Returns 0; -EINVAL after one line on stderr when the
- * memory is short; -errno after another line. Freed with rte_mempool_free.
+ * Creates the pool for configured ports. Where workers are processes, the packets' data lie in
+ * `memory`, which is opened for it. Returns 0; -EINVAL after one line on stderr when the memory is
+ * short; -errno after another line. Freed with rte_mempool_free, the memory afterwards with
+ * packet_memory_close, in every case.
  */
-int mbuf_pool_create(struct rte_mempool **pool, const struct options *options,
-	const struct ports *ports, uint32_t kept_pkts);
+int mbuf_pool_create(struct rte_mempool **pool, struct packet_memory *memory,
+	const struct options *options, const struct ports *ports, uint32_t kept_pkts);
+
+/* The mbufs for the ports whose packets are copied; 0 if there are none. No EAL needed. */
+uint64_t copied_pool_size(const struct options *options, const struct ports *ports);
+
+/*
+ * Creates the pool that ports receive into whose packets are copied (port.copies): what is in their
+ * descriptors and their drivers' own queues. NULL if there is no such port. Returns and freed as
+ * mbuf_pool_create.
+ */
+int copied_pool_create(
+	struct rte_mempool **pool, const struct options *options, const struct ports *ports);
 
 /*
  * The clones that can be in use at one time: all that lanes, holds, tx FIFOs and tx descriptors can

@@ -53,14 +53,20 @@ option_handler_check(const char *value)
 }
 
 int
-options_check_handlers(const struct options *options)
+options_check_handlers(struct options *options)
 {
-	for (uint32_t i = 0; i < options->n_handlers; i++)
-		if (list_check(options->handlers[i], options->workers) < 0)
-			return options_refuse("--handler", options->handlers[i],
-				"workers 0 to %u (--workers %u)", options->workers - 1,
-				options->workers);
-	return 0;
+	const uint32_t n = options_workers_max(options);
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < options->n_handlers; i++) {
+		const char *value = options->handlers[i];
+
+		if (list_check(value, n) < 0)
+			return options_refuse(
+				"--handler", value, "workers 0 to %u (--workers %u)", n - 1, n);
+		rc = handlers_load(&options->handlers_loaded, option_handler_spec(value));
+	}
+	return rc;
 }
 
 /* Whether a value that passed the checks names `worker`. */
@@ -99,10 +105,10 @@ options_port_of(const struct options *options, weir_worker_id worker)
 bool
 options_write_packets(const struct options *options)
 {
-	for (uint32_t i = 0; i < options->workers; i++) {
+	for (uint32_t i = 0; i < options_workers_max(options); i++) {
 		const char *spec = options_handler_of(options, (weir_worker_id)i);
 
-		if (handler_find(spec)->writes_packets)
+		if (handlers_find(&options->handlers_loaded, spec)->writes_packets)
 			return true;
 	}
 	return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The values of --handler, `[WORKERS=]SPEC`: which worker runs which handler. Opens none.
+ * The values of --handler, `[WORKERS=]SPEC`: which worker runs which handler. Opens none for a
+ * worker.
  */
 #ifndef WEIR_DATAPLANE_OPTION_HANDLERS_H
 #define WEIR_DATAPLANE_OPTION_HANDLERS_H
@@ -20,9 +21,10 @@ const char *option_handler_spec(const char *value);
 int option_handler_check(const char *value);
 
 /*
- * Checks the values against the number of workers. Returns 0, or -EINVAL after a refusal.
+ * Checks the values against the number of workers, and loads the files that they name. Returns 0,
+ * or -EINVAL after a refusal.
  */
-int options_check_handlers(const struct options *options);
+int options_check_handlers(struct options *options);
 
 /* The SPEC that `worker` runs: the last value that names it. Never NULL for parsed options. */
 const char *options_handler_of(const struct options *options, weir_worker_id worker);

@@ -64,8 +64,10 @@ extern const struct option_type option_type_handler;
 extern const struct option_type option_type_rule;
 extern const struct option_type option_type_strategy;
 extern const struct option_type option_type_weights;
+extern const struct option_type option_type_restarts;
 extern const struct option_type option_type_path;
 extern const struct option_type option_type_name;
+extern const struct option_type option_type_user;
 extern const struct option_type option_type_flag;
 
 /* The row at `index` among those of a command, in the order of usage; NULL past the end. */

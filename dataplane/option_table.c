@@ -15,6 +15,8 @@
 #define HOLD_TIMEOUT_USEC_MAX 3600000000	/* likewise */
 #define SECONDS_MAX 31536000			/* a year */
 #define STATS_PERIOD_MIN_NS UINT64_C(100000000) /* more often, nobody can read the table */
+#define HEARTBEAT_MSEC_MIN 5			/* control looks as often */
+#define HEARTBEAT_MSEC_MAX 3600000		/* an hour */
 #define SERVICE_NS_MAX 60000000000		/* a minute */
 
 static const char *
@@ -44,6 +46,33 @@ flow_hash_name_at(unsigned int index)
 {
 	return index < sizeof(flow_hash_names) / sizeof(flow_hash_names[0]) ? flow_hash_names[index]
 									    : NULL;
+}
+
+static const char *const worker_mode_names[] = {
+	[WORKER_MODE_THREAD] = "thread",
+	[WORKER_MODE_PROCESS] = "process",
+	[WORKER_MODE_ATTACHED] = "attached",
+};
+
+const char *
+worker_mode_name(unsigned int mode)
+{
+	return mode < sizeof(worker_mode_names) / sizeof(worker_mode_names[0])
+		       ? worker_mode_names[mode]
+		       : NULL;
+}
+
+static const char *const worker_calls_names[] = {
+	[WORKER_CALLS_FILTERED] = "filtered",
+	[WORKER_CALLS_ANY] = "any",
+};
+
+static const char *
+worker_calls_name_at(unsigned int index)
+{
+	return index < sizeof(worker_calls_names) / sizeof(worker_calls_names[0])
+		       ? worker_calls_names[index]
+		       : NULL;
 }
 
 static const char *const depth_mode_names[] = {
@@ -109,12 +138,60 @@ static const struct option_row option_table[] = {
 		.also_why = true,
 	},
 	{
+		.name = "workers-max",
+		.placeholder = "N",
+		.help = "workers that there can be, later ones by weirctl or by hand; 0: no more "
+			"than at the start",
+		.default_text = "0",
+		.type = &option_type_u32,
+		FIELD(workers_max),
+		.max = WEIR_WORKERS_MAX,
+	},
+	{
 		.name = "worker-cpus",
 		.placeholder = "LIST",
 		.help = "CPUs that workers are pinned to, in turn; without it, those that are left",
 		.type = &option_type_cpus,
 		FIELD(worker_cpus),
 		.max = CPU_SETSIZE - 1,
+	},
+	{
+		.name = "worker-mode",
+		.placeholder = "MODE",
+		.help = "thread: workers are threads; process: processes that Weir starts; "
+			"attached: processes that others start, with weir worker",
+		.default_text = "thread",
+		.type = &option_type_enum,
+		FIELD(worker_mode),
+		.name_at = worker_mode_name,
+	},
+	{
+		.name = "worker-user",
+		.placeholder = "NAME",
+		.help = "whom worker processes run as; without it, nobody if Weir is root, else "
+			"its own user",
+		.type = &option_type_user,
+		FIELD(worker_user),
+	},
+	{
+		.name = "worker-syscalls",
+		.placeholder = "WHICH",
+		.help = "system calls of worker processes: filtered to those that handlers need, "
+			"or "
+			"any, for plugins that need more",
+		.default_text = "filtered",
+		.type = &option_type_enum,
+		FIELD(worker_calls),
+		.name_at = worker_calls_name_at,
+	},
+	{
+		.name = "attach-socket",
+		.placeholder = "PATH",
+		.help = "where worker processes attach; without it, PREFIX-attach.sock in "
+			"/run/weir, "
+			"PREFIX being EAL's file prefix",
+		.type = &option_type_path,
+		FIELD(attach_socket),
 	},
 	{
 		.name = "handler",
@@ -124,6 +201,47 @@ static const struct option_row option_table[] = {
 		.default_text = "forward",
 		.type = &option_type_handler,
 		.max = OPTIONS_HANDLERS_MAX,
+	},
+	{
+		.heading = "Workers that hang or die",
+		.name = "restart",
+		.placeholder = "N/SECONDS",
+		.help = "restarts of a worker that died, at most N in any so many seconds; then "
+			"it is out of the pool",
+		.default_text = "10/60",
+		.type = &option_type_restarts,
+		FIELD(restarts),
+		.max = WEIR_RESTARTS_MAX,
+	},
+	{
+		.name = "stuck-after",
+		.placeholder = "SECONDS",
+		.help = "time without a completion after which a worker that has packets is stuck; "
+			"0: never",
+		.default_text = "10",
+		.type = &option_type_seconds,
+		FIELD(stuck_after_ns),
+		SECONDS_RANGE(0),
+	},
+	{
+		.name = "heartbeat",
+		.placeholder = "MSEC",
+		.help = "period of workers' hearts: a worker that misses three is lost. Longer "
+			"than any burst takes",
+		.default_text = "10",
+		.type = &option_type_u32,
+		FIELD(heartbeat_msec),
+		.min = HEARTBEAT_MSEC_MIN,
+		.max = HEARTBEAT_MSEC_MAX,
+	},
+	{
+		.name = "init-timeout",
+		.placeholder = "SECONDS",
+		.help = "time that a worker has to become ready; 0: any",
+		.default_text = "10",
+		.type = &option_type_seconds,
+		FIELD(init_timeout_ns),
+		SECONDS_RANGE(0),
 	},
 	{
 		.heading = "Decisions",

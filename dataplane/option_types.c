@@ -11,6 +11,9 @@
 #include "option_row.h"
 #include "option_values.h"
 
+#define RESTART_SECONDS_MAX 31536000 /* a year */
+#define RESTART_NS_MAX (RESTART_SECONDS_MAX * OPTION_NS_PER_SECOND)
+
 static void *
 row_field(const struct option_row *row, struct options *options)
 {
@@ -273,6 +276,39 @@ name_describe(const struct option_row *row, char *text, size_t n_bytes)
 	snprintf(text, n_bytes, "a port of EAL's: its device's name or its number");
 }
 
+/* "N/SECONDS", the second field being the one behind it. */
+static int
+restarts_parse(const struct option_row *row, const char *value, struct options *options)
+{
+	const char *slash = strchr(value, '/');
+	char number[16];
+	uint64_t n, ns;
+
+	if (!slash || (size_t)(slash - value) >= sizeof(number))
+		return -EINVAL;
+	snprintf(number, sizeof(number), "%.*s", (int)(slash - value), value);
+	if (option_parse_number(number, &n) < 0 || !row_allows(row, n) ||
+		option_parse_seconds(slash + 1, &ns) < 0 || ns == 0 || ns > RESTART_NS_MAX)
+		return -EINVAL;
+	options->restarts = (uint32_t)n;
+	options->restart_window_ns = ns;
+	return 0;
+}
+
+static void
+restarts_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	snprintf(text, n_bytes, "N/SECONDS, N %" PRIu64 " to %" PRIu64 ", SECONDS up to %d",
+		row->min, row->max, RESTART_SECONDS_MAX);
+}
+
+static void
+user_describe(const struct option_row *row, char *text, size_t n_bytes)
+{
+	(void)row;
+	snprintf(text, n_bytes, "a user's name");
+}
+
 /* ---- whether values differ ---- */
 
 static const void *
@@ -351,6 +387,13 @@ flag_differs(const struct option_row *row, const struct options *a, const struct
 	return *(const bool *)field_of(row, a) != *(const bool *)field_of(row, b);
 }
 
+static bool
+restarts_differs(const struct option_row *row, const struct options *a, const struct options *b)
+{
+	(void)row;
+	return a->restarts != b->restarts || a->restart_window_ns != b->restart_window_ns;
+}
+
 const struct option_type option_type_u32 = { u32_parse, u32_describe, u32_differs };
 const struct option_type option_type_u64 = { u64_parse, u64_describe, u64_differs };
 const struct option_type option_type_seconds = { seconds_parse, seconds_describe, u64_differs };
@@ -363,6 +406,9 @@ const struct option_type option_type_hash_key = { hash_key_parse, hash_key_descr
 const struct option_type option_type_tunnel_ports = { tunnel_ports_parse, tunnel_ports_describe,
 	tunnel_ports_differs };
 const struct option_type option_type_handler = { handler_parse, handler_describe, handler_differs };
+const struct option_type option_type_restarts = { restarts_parse, restarts_describe,
+	restarts_differs };
 const struct option_type option_type_path = { path_parse, path_describe, text_differs };
 const struct option_type option_type_name = { path_parse, name_describe, text_differs };
+const struct option_type option_type_user = { path_parse, user_describe, text_differs };
 const struct option_type option_type_flag = { flag_parse, flag_describe, flag_differs };

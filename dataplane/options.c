@@ -17,6 +17,7 @@
 #include "option_row.h"
 #include "option_rules.h"
 #include "option_values.h"
+#include "option_workers.h"
 #include "options.h"
 #include "pool_options.h"
 
@@ -393,7 +394,9 @@ options_check(struct options *options, enum options_command command)
 		rc = pool_options_check(options);
 	if (rc == 0)
 		rc = options_check_tunnel_ports(options);
-	return rc < 0 ? rc : options_check_handlers(options);
+	if (rc == 0)
+		rc = options_check_handlers(options);
+	return rc < 0 ? rc : options_check_workers(options);
 }
 
 /* Parses what the user has given. Returns 0 or -EINVAL after a refusal. */
@@ -449,6 +452,7 @@ options_free(struct options *options)
 		options->kept = next;
 	}
 	strategies_unload(&options->strategies);
+	handlers_unload(&options->handlers_loaded);
 }
 
 int

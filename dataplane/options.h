@@ -14,9 +14,10 @@
 
 #include <weir/weir.h>
 
+#include "handlers.h"
 #include "strategies.h"
 
-#define OPTIONS_HANDLERS_MAX 64
+#define OPTIONS_HANDLERS_MAX HANDLERS_MAX
 
 /* Time that a packet may wait for a budget if --hold-timeout does not say. */
 #define OPTIONS_BUDGET_TIMEOUT_USEC 100000
@@ -36,6 +37,19 @@ enum flow_hash {
 	FLOW_HASH_AUTO, /* by the ports that can */
 };
 
+/* What workers run in. */
+enum worker_mode {
+	WORKER_MODE_THREAD,   /* threads of ours */
+	WORKER_MODE_PROCESS,  /* processes that we start */
+	WORKER_MODE_ATTACHED, /* processes that somebody else starts, with `weir worker` */
+};
+
+/* The system calls that worker processes may make. */
+enum worker_calls {
+	WORKER_CALLS_FILTERED,
+	WORKER_CALLS_ANY,
+};
+
 struct options_kept;
 
 /* Values as parsed. Times are in nanoseconds, 0 = off where the option allows it. */
@@ -44,6 +58,10 @@ struct options {
 	uint32_t rx_queues;
 	uint32_t workers;
 	cpu_set_t worker_cpus; /* empty: not given */
+	enum worker_mode worker_mode;
+	const char *worker_user; /* NULL: not given */
+	enum worker_calls worker_calls;
+	const char *attach_socket; /* NULL: not given */
 	const char *strategy;
 	const char *fallback; /* NULL: none */
 	uint16_t weights[WEIR_WORKERS_MAX];
@@ -79,6 +97,13 @@ struct options {
 	uint64_t packets; /* 0 = no limit */
 	uint64_t exit_idle_ns;
 	uint64_t drain_timeout_ns;
+	uint32_t workers_max; /* 0: as many as `workers`; see options_workers_max */
+	uint32_t restarts;    /* in any restart_window_ns */
+	uint64_t restart_window_ns;
+	bool redeliver;
+	uint64_t stuck_after_ns; /* 0 = never */
+	uint32_t heartbeat_msec;
+	uint64_t init_timeout_ns; /* 0 = for ever */
 	const char *report;	  /* NULL: none */
 	uint32_t depth_alarm;	  /* 0 = off */
 	const char *dead_packets; /* NULL: none */
@@ -92,7 +117,8 @@ struct options {
 	uint64_t service_ns;
 	bool summary;
 
-	struct strategies strategies; /* from files. Owned */
+	struct strategies strategies;	 /* from files. Owned */
+	struct handlers handlers_loaded; /* likewise */
 
 	uint64_t given;		   /* a bit for each row of the table that the user gave */
 	struct options_kept *kept; /* texts that are nobody else's. Owned */
@@ -112,6 +138,9 @@ int options_parse(struct options *options, int argc, char **argv);
  */
 int options_parse_why(struct options *options, int argc, char **argv);
 
+/* Workers that there can be: lanes are laid out for so many. */
+uint32_t options_workers_max(const struct options *options);
+
 /* Frees what options own: after the last pool that was made by them. Accepts zeroed ones. */
 void options_free(struct options *options);
 
@@ -130,6 +159,9 @@ void options_refusals_redirect(FILE *out);
 
 /* Whether `word` ("--workers", "--workers=4") is an option of Weir's. */
 bool options_is_known(const char *word);
+
+/* The name of a mode, as the user types it; NULL past the end. */
+const char *worker_mode_name(unsigned int mode);
 
 /* Prints usage: derived from the table. */
 void options_print_usage(FILE *out);

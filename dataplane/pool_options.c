@@ -36,7 +36,8 @@ config_fill(
 	struct weir_config *config, const struct options *options, const struct weir_class *classes)
 {
 	*config = weir_config_default();
-	config->n_workers = options->workers;
+	config->n_workers = options_workers_max(options);
+	config->n_members = options->workers;
 	config->n_dispatchers = options->rx_cores * pool_options_dispatchers(options);
 	config->n_urgent = config->n_dispatchers - options->rx_cores;
 	config->lane_size = options->lane_size;
@@ -146,16 +147,19 @@ classes_fill(struct weir_class *classes, const struct options *options, uint8_t 
 }
 
 int
-pool_create_by_options(
-	struct weir_pool **pool, const struct options *options, uint8_t divert_port, void *tag)
+pool_create_by_options(struct weir_pool **pool, const struct options *options,
+	const struct pool_surroundings *surroundings)
 {
 	struct weir_class classes[WEIR_RULES_MAX] = { 0 };
 	struct weir_config_error error;
 	struct weir_config config;
 
 	config_fill(&config, options, classes);
-	config.tag = tag;
-	classes_fill(classes, options, divert_port);
+	config.tag = surroundings->tag;
+	config.is_shared = surroundings->data_base != NULL;
+	config.data_base = surroundings->data_base;
+	config.data_bytes = surroundings->data_bytes;
+	classes_fill(classes, options, surroundings->divert_port);
 	*pool = weir_pool_create(&config, &error);
 	if (*pool)
 		return 0;

@@ -27,13 +27,18 @@ uint32_t pool_options_dispatchers(const struct options *options);
 /* Checks what the pool would refuse. Returns 0, or -EINVAL after a refusal. */
 int pool_options_check(const struct options *options);
 
-/*
- * Creates the pool of workers; rules that say kernel send packets to port `divert_port`. `tag` is
- * what dispatchers find with it, and stays the caller's. Returns 0, -EINVAL after a refusal, or
- * -ENOMEM after a line.
- */
-int pool_create_by_options(
-	struct weir_pool **pool, const struct options *options, uint8_t divert_port, void *tag);
+/* What the options do not say of a pool. */
+struct pool_surroundings {
+	uint8_t divert_port; /* where rules that say kernel send packets */
+	void *tag;	     /* what dispatchers find with it; stays the caller's */
+	/* Where packets' data lie that worker processes map. NULL: workers are threads. */
+	void *data_base;
+	size_t data_bytes;
+};
+
+/* Creates the pool of workers. Returns 0, -EINVAL after a refusal, or -ENOMEM after a line. */
+int pool_create_by_options(struct weir_pool **pool, const struct options *options,
+	const struct pool_surroundings *surroundings);
 
 /*
  * Fills the change that makes a pool do what the options say, but for its tag. `classes` has room

@@ -109,6 +109,26 @@ ports_find(struct ports *ports)
 	return 0;
 }
 
+/*
+ * Whether packets of this driver's must be copied into memory that processes share: its queues are
+ * laid over the memory of the pool that it receives into, which so must be EAL's.
+ */
+static bool
+driver_keeps_memory(const char *driver)
+{
+	return strcmp(driver, "net_af_xdp") == 0;
+}
+
+/*
+ * Whether the driver shows EAL's memory to another program, by addresses, and nothing else: that
+ * one could neither fill nor read packets that lie elsewhere.
+ */
+static bool
+driver_shows_memory(const char *driver)
+{
+	return strcmp(driver, "net_virtio_user") == 0;
+}
+
 /* What the options ask of the port, against what it has. */
 static int
 port_check(
@@ -120,6 +140,10 @@ port_check(
 	if (options->rx_cores > info->max_tx_queues)
 		return port_refuse(port, "--rx-cores", options->rx_cores,
 			"at most %u, a tx queue each,", info->max_tx_queues);
+	if (options->worker_mode != WORKER_MODE_THREAD && driver_shows_memory(info->driver_name))
+		return options_refuse("--worker-mode", worker_mode_name(options->worker_mode),
+			"thread with port %u (%s): its driver knows EAL's memory only", port->id,
+			port->name);
 	if (options->mbuf_size < info->min_rx_bufsize + RTE_PKTMBUF_HEADROOM)
 		return port_refuse(port, "--mbuf-size", options->mbuf_size, "at least %u",
 			info->min_rx_bufsize + RTE_PKTMBUF_HEADROOM);
@@ -182,6 +206,8 @@ port_describe(struct port *port, const struct rte_eth_dev_info *info, const stru
 {
 	port->driver = info->driver_name;
 	port->is_pcap = strcmp(info->driver_name, "net_pcap") == 0;
+	port->copies = options->worker_mode != WORKER_MODE_THREAD &&
+		       driver_keeps_memory(info->driver_name);
 	port->socket_id = rte_eth_dev_socket_id(port->id);
 	port->n_tx_queues = (uint16_t)options->rx_cores;
 	port->n_rx_queues = (uint16_t)options->rx_queues;
@@ -242,6 +268,10 @@ port_configure(struct ports *ports, struct port *port, const struct options *opt
 	if (rc < 0)
 		return port_fail(port, "cannot be configured", rc);
 	port->frame_bytes = port_frame_bytes(port);
+	if (port->copies)
+		port_note(port, options,
+			"its driver takes no memory that processes share: its packets are copied "
+			"on arrival");
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &port->n_rx_desc, &port->n_tx_desc);
 	return rc < 0 ? port_fail(port, "has no descriptors", rc) : 0;
 }
@@ -331,12 +361,16 @@ port_start(struct port *port, const struct options *options, struct rte_mempool 
 }
 
 int
-ports_start(struct ports *ports, const struct options *options, struct rte_mempool *mbuf_pool)
+ports_start(struct ports *ports, const struct options *options, struct rte_mempool *mbuf_pool,
+	struct rte_mempool *copied_pool)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < ports->n && rc == 0; i++)
-		rc = port_start(&ports->port[i], options, mbuf_pool);
+	for (uint32_t i = 0; i < ports->n && rc == 0; i++) {
+		struct port *port = &ports->port[i];
+
+		rc = port_start(port, options, port->copies ? copied_pool : mbuf_pool);
+	}
 	return rc;
 }
 

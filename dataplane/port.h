@@ -32,6 +32,7 @@ struct port {
 	bool gives_hash;      /* its packets come with an RSS hash, and Weir is to use it */
 	bool is_exception;    /* where rules that say kernel send packets */
 	bool is_output;	      /* that workers steer into: sent to, never polled */
+	bool copies; /* its driver takes no buffers that processes share: packets are copied */
 	bool is_started;
 	const char *driver;
 	char name[RTE_ETH_NAME_MAX_LEN];
@@ -55,8 +56,12 @@ struct ports {
  */
 int ports_configure(struct ports *ports, const struct options *options);
 
-/* Sets the queues up on `mbuf_pool` and starts the ports. Returns as ports_configure. */
-int ports_start(struct ports *ports, const struct options *options, struct rte_mempool *mbuf_pool);
+/*
+ * Sets the queues up, on `copied_pool` of ports whose packets are copied, else on `mbuf_pool`, and
+ * starts the ports. Returns as ports_configure.
+ */
+int ports_start(struct ports *ports, const struct options *options, struct rte_mempool *mbuf_pool,
+	struct rte_mempool *copied_pool);
 
 /*
  * Waits until every port has link: some seconds at most, or until a signal arrives. Ports that

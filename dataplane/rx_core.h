@@ -30,6 +30,7 @@ struct rx_queue {
 	uint16_t queue;
 	bool gives_hash; /* the port's RSS hash tells the flow, where a packet has one */
 	bool passes_rules;
+	bool copies;	/* what comes from it is copied into a buffer that workers can see */
 	bool stamps_us; /* net_pcap: the timestamp field holds microseconds since the epoch */
 	struct counter received;
 };
@@ -55,7 +56,8 @@ struct rx_tally {
 	struct counter received_bytes;
 	struct counter sent;	  /* taken by a port */
 	struct counter bad_frame; /* chains that contradict themselves: dropped */
-	struct counter no_mbuf; /* chains that had to be copied, and there was no buffer: dropped */
+	struct counter
+		no_mbuf; /* packets that had to be copied, and there was no buffer: dropped */
 	struct counter loops;
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
 	struct counter flow[WEIR_FLOW_REASON_COUNT];	   /* packets by how their flow was found */
@@ -101,8 +103,8 @@ struct rx_core {
 	/* The loop's own. */
 	CACHE_ALIGNED uint32_t next_queue;
 	const struct rule_set *rule_set; /* of this loop: the tag of the pool's policy */
-	uint32_t finished; /* packets that ended in this loop */
-	uint32_t tx_ports; /* bit per port whose FIFO is not empty */
+	uint32_t finished;		 /* packets that ended in this loop */
+	uint32_t tx_ports;		 /* bit per port whose FIFO is not empty */
 	struct tx_fifo tx[RTE_MAX_ETHPORTS];
 	struct rte_mbuf *rx_packets[WEIR_BURST_MAX];
 	void *data[WEIR_BURST_MAX];

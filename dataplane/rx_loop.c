@@ -92,9 +92,9 @@ burst_classify(struct rx_core *rx_core, const struct rx_queue *queue, uint32_t n
 		burst_match(rx_core, rx_core->rule_set->rules, n);
 }
 
-/* A chain that cannot be lent ends here. */
+/* A packet that cannot be lent ends here. */
 static void
-chain_drop(struct rx_core *rx_core, struct rte_mbuf *packet, struct counter *counter,
+packet_drop(struct rx_core *rx_core, struct rte_mbuf *packet, struct counter *counter,
 	enum weir_reason reason)
 {
 	if (unlikely(rx_core->dead != NULL))
@@ -110,13 +110,33 @@ chain_accept(struct rx_core *rx_core, struct rte_mbuf *packet)
 	struct rte_mbuf *linked;
 
 	if (!segment_chain_is_whole(packet)) {
-		chain_drop(rx_core, packet, &rx_core->tally.bad_frame, WEIR_REASON_BAD_FRAME);
+		packet_drop(rx_core, packet, &rx_core->tally.bad_frame, WEIR_REASON_BAD_FRAME);
 		return NULL;
 	}
 	linked = segment_chain_link(packet, rx_core->mbuf_pool);
 	if (!linked)
-		chain_drop(rx_core, packet, &rx_core->tally.no_mbuf, WEIR_REASON_NO_MBUF);
+		packet_drop(rx_core, packet, &rx_core->tally.no_mbuf, WEIR_REASON_NO_MBUF);
 	return linked;
+}
+
+/* Puts copies in the packets' places, for workers that do not see the port's own buffers. */
+static uint32_t
+burst_copy(struct rx_core *rx_core, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *packet = rx_core->rx_packets[i];
+		struct rte_mbuf *copy = rte_pktmbuf_copy(packet, rx_core->mbuf_pool, 0, UINT32_MAX);
+
+		if (unlikely(!copy)) {
+			packet_drop(rx_core, packet, &rx_core->tally.no_mbuf, WEIR_REASON_NO_MBUF);
+			continue;
+		}
+		rte_pktmbuf_free(packet);
+		rx_core->rx_packets[kept++] = copy;
+	}
+	return kept;
 }
 
 /* Makes every chain walkable for workers. Returns how many packets are left, ranks closed. */
@@ -235,6 +255,8 @@ queue_serve(struct rx_core *rx_core)
 	time_tell(rx_core, now_ns);
 	if (n > 0) {
 		burst_count(rx_core, queue, n);
+		if (unlikely(queue->copies))
+			n = burst_copy(rx_core, n);
 		n = burst_link_chains(rx_core, n);
 		burst_classify(rx_core, queue, n, now_ns);
 	}

@@ -206,13 +206,33 @@ worker_add_lent(const struct app *app, uint32_t id, struct status_worker *out)
 
 /* The burst in hand counts too: a worker that does not return from its handler is busy. */
 static uint64_t
-busy_cycles(const struct worker_thread *thread)
+busy_cycles(const struct weir_worker_activity *activity)
 {
-	const uint64_t since = counter_read(&thread->tally.busy_since);
 	const uint64_t now = rte_rdtsc();
 
-	return counter_read(&thread->tally.busy_cycles) +
-	       (since > 0 && now > since ? now - since : 0);
+	return activity->busy_cycles + (activity->busy_since > 0 && now > activity->busy_since
+						       ? now - activity->busy_since
+						       : 0);
+}
+
+/* What the supervisor shows of it. */
+static void
+worker_add_slot(const struct worker_slot *slot, struct status_worker *out)
+{
+	const struct slot_view *view = &slot->view;
+
+	out->phase = (enum weir_slot_phase)counter_read(&view->phase);
+	out->is_process = counter_read(&view->kind) == WORKER_PROCESS;
+	out->flags = (uint32_t)counter_read(&view->flags);
+	out->is_slow = counter_read(&view->is_slow);
+	out->incarnation = (uint32_t)counter_read(&view->incarnation);
+	out->pid = (uint32_t)counter_read(&view->pid);
+	out->restarts = counter_read(&view->restarts);
+	out->crashes = counter_read(&view->crashes);
+	out->kills = counter_read(&view->kills);
+	out->received += counter_read(&view->taken);
+	out->completed += counter_read(&view->completed);
+	out->busy_cycles += counter_read(&view->busy_cycles);
 }
 
 static void
@@ -220,40 +240,49 @@ workers_collect(const struct app *app, struct status *status)
 {
 	status->n_workers = app->n_workers;
 	for (uint32_t i = 0; i < app->n_workers; i++) {
-		const struct worker_thread *thread = app->workers[i];
 		struct status_worker *out = &status->worker[i];
 		struct weir_worker_activity activity;
 
 		weir_pool_worker_activity(app->pool, (weir_worker_id)i, &activity);
 		*out = (struct status_worker) {
-			.cpu = thread->cpu,
+			.cpu = app->topology.worker[i].cpu,
 			.received = activity.taken,
 			.completed = activity.completed,
-			.busy_cycles = busy_cycles(thread),
+			.busy_cycles = busy_cycles(&activity),
 		};
+		worker_add_slot(&app->supervisor.slot[i], out);
 		if (status->time_cycles > 0)
 			out->busy_ratio = (double)out->busy_cycles / (double)status->time_cycles;
 		worker_add_lent(app, i, out);
+		status->restarts += out->restarts;
+		status->crashes += out->crashes;
 	}
 }
 
 /*
  * What the workers took and gave back by their own count must be what the rx cores lent and got
- * back by theirs; less only where the end of a drain cut a worker short, or an rx core evicted what
- * it had lent.
+ * back by theirs; less only where the end of a drain or an order to stop cut a worker short, or an
+ * rx core evicted what it had lent. What a process says of itself is hearsay, and what one that
+ * crashed had counted is anybody's guess: its books are the rx cores' alone.
  */
 static bool
 ends_agree(const struct status *status)
 {
-	const uint64_t cut = status->ledger.dropped[WEIR_REASON_DRAIN_TIMEOUT] +
-			     status->ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
+	uint64_t cut = status->ledger.dropped[WEIR_REASON_DRAIN_TIMEOUT] +
+		       status->ledger.dropped[WEIR_REASON_OVERFLOW_DROP_HEAD];
 	uint64_t lent = 0;
 	uint64_t taken = 0;
 
 	for (uint32_t i = 0; i < status->n_workers; i++) {
-		lent += status->worker[i].lent;
-		taken += status->worker[i].received;
-		if (status->worker[i].received > status->worker[i].lent)
+		const struct status_worker *worker = &status->worker[i];
+
+		if (worker->is_process)
+			continue;
+		lent += worker->lent;
+		taken += worker->received;
+		if (worker->kills > 0)
+			cut += worker->dropped[WEIR_REASON_DEAD_WORKER];
+		if (worker->received > worker->lent)
 			return false;
 	}
 	return lent - taken <= cut;

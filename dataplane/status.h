@@ -43,6 +43,15 @@ struct status_rx {
 
 struct status_worker {
 	uint32_t cpu;
+	enum weir_slot_phase phase;
+	uint32_t flags;	 /* enum weir_worker_flag */
+	bool is_slow;	 /* a packet takes it several times what it takes the others */
+	bool is_process; /* else a thread */
+	uint32_t pid;	 /* of its process, while there is one */
+	uint32_t incarnation;
+	uint64_t restarts;		     /* incarnations that followed an unasked end */
+	uint64_t crashes;		     /* unasked ends */
+	uint64_t kills;			     /* ends by order, the queue dropped */
 	uint64_t received;		     /* taken by the worker, as it counts itself */
 	uint64_t completed;		     /* given back, as it counts itself */
 	uint64_t lent;			     /* as the rx cores count */
@@ -82,6 +91,8 @@ struct status {
 	uint64_t depth_visits;
 	uint64_t line_reads;
 	uint64_t missed;
+	uint64_t restarts;     /* of workers */
+	uint64_t crashes;      /* likewise */
 	uint64_t captured;     /* dead packets written to a file */
 	uint64_t capture_lost; /* dead packets that were to be, and were not */
 	uint64_t flow[WEIR_FLOW_REASON_COUNT];

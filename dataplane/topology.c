@@ -194,8 +194,10 @@ sharing_note(struct topology *topology)
 		for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			n_threads[cpu] += CPU_ISSET(cpu, &topology->rx[i].cpus) != 0;
 
-	for (uint32_t w = 0; w < topology->n_workers; w++)
-		topology->worker[w].shares_cpu = n_threads[topology->worker[w].cpu] > 1;
+	for (uint32_t w = 0; w < topology->n_workers; w++) {
+		topology->worker[w].n_sharers = n_threads[topology->worker[w].cpu];
+		topology->worker[w].shares_cpu = topology->worker[w].n_sharers > 1;
+	}
 	for (uint32_t i = 0; i < topology->n_rx; i++)
 		for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			if (CPU_ISSET(cpu, &topology->rx[i].cpus) && n_threads[cpu] > 1)
@@ -208,7 +210,7 @@ topology_place_workers(
 {
 	const cpu_set_t cpus = worker_cpus(topology, options, allowed);
 
-	topology->n_workers = options->workers;
+	topology->n_workers = options_workers_max(options);
 	for (uint32_t w = 0; w < topology->n_workers; w++)
 		topology->worker[w].cpu = cpu_at(&cpus, w);
 	sharing_note(topology);

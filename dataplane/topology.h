@@ -24,7 +24,8 @@ struct topology_core {
 
 struct topology_worker {
 	unsigned int cpu;
-	bool shares_cpu; /* with an rx core or another worker: it yields on empty polls */
+	bool shares_cpu;    /* with an rx core or another worker: it yields on empty polls */
+	uint32_t n_sharers; /* polling threads of that CPU, itself included */
 };
 
 struct topology {

@@ -1,54 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker: a plain pinned thread that borrows packets and runs a handler. Not an lcore; touches
- * neither EAL nor mbufs.
+ * A worker in a thread of Weir's: a plain pinned thread around the worker's loop. Not an lcore;
+ * touches neither EAL nor mbufs.
  */
 #ifndef WEIR_DATAPLANE_WORKER_THREAD_H
 #define WEIR_DATAPLANE_WORKER_THREAD_H
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
-#include <weir/weir.h>
+#include "cacheline.h"
+#include "worker_loop.h"
 
-#include "counter.h"
-#include "handler/handler.h"
-#include "mailbox.h"
-
-/* Written by the worker only. */
-struct thread_tally {
-	CACHE_ALIGNED struct counter busy_cycles; /* TSC cycles between a take and its completion */
-	struct counter busy_since; /* TSC at the take of the burst in hand; 0 = none is */
-	struct counter polls;
-};
-
+/* Control's, but for the loop, which is the thread's own while it runs. */
 struct worker_thread {
-	/* Fixed before the start. */
-	struct weir_worker *worker;
-	const struct handler *handler;
-	void *handler_state;
-	uint32_t burst;
-	uint32_t cpu;
-	bool yields; /* shares its CPU with another polling thread */
-	bool started;
-	bool joined;
+	CACHE_ALIGNED struct worker_loop loop;
+	CACHE_ALIGNED uint32_t cpu;
+	bool started; /* and not joined */
+	bool opened;  /* the handler */
 	pthread_t thread;
-
-	struct mailbox mailbox;
-
-	struct weir_packet packets[WEIR_BURST_MAX];
-	struct weir_verdict verdicts[WEIR_BURST_MAX];
-
-	struct thread_tally tally;
+	clockid_t cpu_clock; /* of the thread */
 };
 
-static_assert(offsetof(struct worker_thread, mailbox) % CACHE_LINE_BYTES == 0, "control writes it");
-static_assert(offsetof(struct worker_thread, tally) % CACHE_LINE_BYTES == 0, "anyone reads it");
+/* Starts the thread, pinned to its CPU. Returns 0 or -errno. Control thread. */
+int worker_thread_start(struct worker_thread *thread, weir_worker_id id);
 
-/* worker_loop.c: the loop, a pthread function. Returns after LOOP_STOP. */
-void *worker_loop_run(void *worker_thread);
+/* Joins the thread if it has ended: whether nothing of it runs any more. Control thread. */
+bool worker_thread_has_ended(struct worker_thread *thread);
+
+/* CPU time that the thread has used; 0 if it is not running. Control thread. */
+uint64_t worker_thread_cpu_ns(const struct worker_thread *thread);
 
 #endif

@@ -31,6 +31,7 @@ const struct handler handler_burn = {
 	.name = "burn",
 	.usage = "burn:LAW",
 	.help = "spins LAW cycles per packet, then forwards; LAW is " LAW_GRAMMAR,
+	.restartable = true,
 	.open = work_open,
 	.process = burn_process,
 	.close = work_close,

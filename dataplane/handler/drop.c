@@ -26,6 +26,7 @@ const struct handler handler_drop = {
 	.name = "drop",
 	.usage = "drop",
 	.help = "drops every packet",
+	.restartable = true,
 	.open = drop_open,
 	.process = drop_process,
 };

@@ -22,6 +22,7 @@ const struct handler handler_echo = {
 	.name = "echo",
 	.usage = "echo",
 	.help = "sends back by the arrival port",
+	.restartable = true,
 	.open = pairing_open,
 	.process = echo_process,
 	.close = pairing_close,

@@ -16,6 +16,7 @@ const struct handler handler_forward = {
 	.name = "forward",
 	.usage = "forward",
 	.help = "sends to the paired port (0-1, 2-3, ...); a lone port answers on itself",
+	.restartable = true,
 	.open = pairing_open,
 	.process = forward_process,
 	.close = pairing_close,

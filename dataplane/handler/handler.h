@@ -7,15 +7,20 @@
 #define WEIR_DATAPLANE_HANDLER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weir/weir.h>
 
+/* Room for any reason that `load` gives, with its terminating zero. */
+#define HANDLER_REASON_BYTES 512
+
 /* What a handler may know of its surroundings when it opens. */
 struct handler_setup {
 	weir_worker_id worker;
-	uint16_t n_ports;    /* entries of each of the two tables, by port id */
-	const uint8_t *pair; /* port → the port that `forward` sends to (testpmd's pairing) */
+	uint32_t incarnation; /* of the worker, from 0: what an earlier one made is left alone */
+	uint16_t n_ports;     /* entries of each of the two tables, by port id */
+	const uint8_t *pair;  /* port → the port that `forward` sends to (testpmd's pairing) */
 	const char *const *port_names; /* NULL: there is no such port */
 	uint64_t seed;		       /* differs per worker */
 	uint64_t tsc_hz;
@@ -32,6 +37,21 @@ struct handler {
 	 */
 	bool writes_packets;
 	bool names_port; /* its arguments name the port that it sends to, which then only sends */
+	/*
+	 * May be given the same packet again, after it died while it worked on it: the outcome is
+	 * as if it had worked on it once.
+	 */
+	bool restartable;
+	/*
+	 * For handlers whose code is in a file that the arguments name, NULL for others: checks and
+	 * tries it in a child process, opens it, and corrects in `loaded`, a copy of this handler,
+	 * what only the code can tell: help, is_sink, writes_packets, restartable. The code stays
+	 * open until `unload`. Not needed before `open`, which works without.
+	 * Returns 0, or -errno with a line in `reason`. Caller: control thread, before EAL starts.
+	 */
+	int (*load)(const char *arguments, struct handler *loaded, void **code, char *reason,
+		size_t reason_bytes);
+	void (*unload)(void *code);
 	/*
 	 * Opens the handler for one worker. `arguments` is what follows the colon, NULL if there is
 	 * none. Returns 0, or -EINVAL / -errno with `error` (one line: value and what is allowed).

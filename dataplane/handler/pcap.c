@@ -225,6 +225,7 @@ pcap_close_sink(void *state, char *error, size_t error_bytes)
 	return -error_number;
 }
 
+/* Not restartable: a packet would stand in the file twice. */
 const struct handler handler_pcap = {
 	.name = "pcap",
 	.usage = "pcap:DIR",

@@ -11,6 +11,7 @@ extern const struct handler handler_echo;
 extern const struct handler handler_forward;
 extern const struct handler handler_pcap;
 extern const struct handler handler_port;
+extern const struct handler handler_plugin;
 extern const struct handler handler_swap_mac;
 extern const struct handler handler_wait;
 
@@ -24,6 +25,7 @@ static const struct handler *const handlers[] = {
 	&handler_wait,
 	&handler_port,
 	&handler_pcap,
+	&handler_plugin,
 };
 
 #define N_HANDLERS (sizeof(handlers) / sizeof(handlers[0]))

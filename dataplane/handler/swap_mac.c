@@ -31,6 +31,7 @@ swap_mac_process(
 	}
 }
 
+/* Not restartable: addresses that are exchanged twice are as they were. */
 const struct handler handler_swap_mac = {
 	.name = "swap-mac",
 	.usage = "swap-mac",

@@ -63,6 +63,7 @@ const struct handler handler_wait = {
 	.name = "wait",
 	.usage = "wait:LAW",
 	.help = "waits LAW ns per packet off the CPU, then forwards; LAW is " LAW_GRAMMAR,
+	.restartable = true,
 	.open = work_open,
 	.process = wait_process,
 	.close = work_close,

@@ -220,7 +220,7 @@ replay_create(struct replay **replay, const struct options *options, replay_fini
 		.n_workers = options->workers,
 		.urgent_classes = pool_options_urgent(options),
 	};
-	rc = pool_create_by_options(&(*replay)->pool, options, 0, NULL);
+	rc = pool_create_by_options(&(*replay)->pool, options, &(struct pool_surroundings) { 0 });
 	return rc < 0 ? rc : replay_fill(*replay);
 }
 

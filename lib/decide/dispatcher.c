@@ -89,6 +89,7 @@ dispatcher_init(struct weir_dispatcher *dispatcher, struct weir_pool *pool, uint
 		.budget = config->budget_pkts > 0 ? config->budget_pkts : UINT32_MAX,
 		.hold_timeout_ns = config->hold_timeout_ns,
 		.state_period = { .period_ns = config->state_period_ns },
+		.data_base = (uintptr_t)config->data_base,
 		.sticky_ns = config->sticky_ns,
 		.tails = config->n_dispatchers > 1 ? pool_tails(pool, id)->tail : NULL,
 		.reclaim = { .worker = WEIR_WORKER_NONE },

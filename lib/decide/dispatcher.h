@@ -216,6 +216,7 @@ struct weir_dispatcher {
 	bool has_budget;
 	uint32_t budget;	  /* packets that may be outstanding at a worker; UINT32_MAX: any */
 	uint64_t hold_timeout_ns; /* what is held may wait that long; 0 = for ever */
+	uintptr_t data_base;	  /* what offsets in slots begin at; 0: they are addresses */
 	uint64_t sticky_ns;	  /* a bucket stays until it was silent that long; 0 = off */
 	struct pin *pins;	  /* order flow: by bucket; NULL with order none */
 	uint64_t *last_ns;	  /* with sticky_ns: by bucket, arrival of its last packet */

@@ -66,8 +66,8 @@ packet_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, ui
 
 	if (dispatcher->counts_classes)
 		class_book(dispatcher, &burst->meta[i], id);
-	lane_stage(&dispatcher->lane[id], &burst->packets[i], &state->data[i], &burst->meta[i], 1,
-		&dispatcher->posts[dispatcher->n_posts++]);
+	lane_stage(&dispatcher->lane[id], dispatcher->data_base, &burst->packets[i],
+		&state->data[i], &burst->meta[i], 1, &dispatcher->posts[dispatcher->n_posts++]);
 	bitset_add(&state->touched, id);
 }
 
@@ -159,6 +159,7 @@ packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, s
 	const uint16_t *const target = dispatcher->plan.target;
 	struct lane_producer *const lanes = dispatcher->lane;
 	void *const *const data = state->data;
+	const uintptr_t data_base = dispatcher->data_base;
 	struct lane_post *post = &dispatcher->posts[dispatcher->n_posts];
 	uint64_t n_moves = 0;
 	uint32_t i;
@@ -169,7 +170,7 @@ packets_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state, s
 
 		if (unlikely(lane_room(lane) == 0))
 			break;
-		lane_stage(lane, &burst.packets[i], &data[i], &burst.meta[i], 1, post++);
+		lane_stage(lane, data_base, &burst.packets[i], &data[i], &burst.meta[i], 1, post++);
 		bitset_add(&state->touched, id);
 		if (pins)
 			n_moves += pin_set(&pins[burst.meta[i].bucket], id, lane->tail);
@@ -209,8 +210,8 @@ runs_lend(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 		const uint32_t n = run_length(dispatcher, state, i);
 		uint32_t stamp = lane->tail;
 
-		lane_stage(lane, &burst->packets[i], &state->data[i], &burst->meta[i], n,
-			&dispatcher->posts[dispatcher->n_posts]);
+		lane_stage(lane, dispatcher->data_base, &burst->packets[i], &state->data[i],
+			&burst->meta[i], n, &dispatcher->posts[dispatcher->n_posts]);
 		dispatcher->n_posts += n;
 		bitset_add(&state->touched, target[i]);
 		for (uint32_t k = i; dispatcher->pins && k < i + n; k++)

@@ -128,9 +128,9 @@ struct lane_post {
 };
 
 /*
- * Lends `n` packets of a burst, all but their publication: data[i] is what the worker gets,
- * packets[i] what harvest gives back. There must be room. `meta` must stay until
- * lane_publish_metadata. The worker sees nothing before lane_publish.
+ * Lends `n` packets of a burst, all but their publication: data[i] is what the worker gets, counted
+ * from `data_base` (0: addresses travel), packets[i] what harvest gives back. There must be room.
+ * `meta` must stay until lane_publish_metadata. The worker sees nothing before lane_publish.
  *
  * A burst is staged whole, then its metadata copied, then its slots stored. A worker at the
  * producer's heels would otherwise take the slot beside the one that is being written, and each
@@ -138,7 +138,7 @@ struct lane_post {
  * had last, would fill the store buffer, where the prefetches of a burst overlap.
  */
 static inline void
-lane_stage(struct lane_producer *lane, void *const *packets, void *const *data,
+lane_stage(struct lane_producer *lane, uintptr_t data_base, void *const *packets, void *const *data,
 	const struct weir_meta *meta, uint32_t n, struct lane_post *posts)
 {
 	/* In locals: the stores below could change the lane, as far as the compiler knows. */
@@ -157,7 +157,8 @@ lane_stage(struct lane_producer *lane, void *const *packets, void *const *data,
 		handles[index] = packets[i];
 		posts[i] = (struct lane_post) {
 			.slot = &slots[index],
-			.word = (uint64_t)(uintptr_t)data[i] << 1 | lane_phase(tail + i, n_slots),
+			.word = (uint64_t)((uintptr_t)data[i] - data_base) << 1 |
+				lane_phase(tail + i, n_slots),
 			.metadata = metadata ? &metadata[index] : NULL,
 			.from = &meta[i],
 		};

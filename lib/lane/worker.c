@@ -106,6 +106,9 @@ worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
 	counter_add(&worker->activity->taken, n);
 	if (worker->publishes_in_process)
 		progress_publish(worker->progress, dispatcher, progress_pack(lane->completed, n));
+	/* Said before the handler does anything, if the worker dies in it: of one core's stores
+	 * those that the compiler has left in front are out when it is proven dead. */
+	atomic_signal_fence(memory_order_seq_cst);
 }
 
 /*

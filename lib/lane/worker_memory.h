@@ -105,12 +105,11 @@ lane_end(struct lane_header *header, uint32_t incarnation, uint32_t tail)
 }
 
 /*
- * Makes `worker`, which is zeroed, of memory that is laid out as `layout` says: one that was
- * checked, or is the pool's own. `data`: what offsets in slots begin at; NULL if they are
- * addresses.
+ * Makes `worker`, which is zeroed, of its two blocks. `checked` is the header that stands in front
+ * of `lanes`, or a copy of it. `data`: what offsets in slots begin at; NULL if they are addresses.
  */
 struct weir_worker;
-void worker_open(struct weir_worker *worker, const struct worker_header *header,
-	const struct worker_layout *layout, void *own, uint8_t *data);
+void worker_open(struct weir_worker *worker, const void *lanes, const struct worker_header *checked,
+	void *own, uint8_t *data);
 
 #endif

@@ -182,6 +182,23 @@ waiting_check(const struct weir_config *config, struct weir_config_error *error)
 	return 0;
 }
 
+static int
+sharing_check(const struct weir_config *config, struct weir_config_error *error)
+{
+	const bool has_data = config->data_base && config->data_bytes > 0 &&
+			      config->data_bytes <= UINTPTR_MAX - (uintptr_t)config->data_base;
+
+	if (config->is_shared ? has_data : !config->data_base && config->data_bytes == 0)
+		return 0;
+	if (config->is_shared == (config->data_base != NULL))
+		error_set_number(error, "data_bytes", config->data_bytes);
+	else
+		error_set(error, "data_base", config->data_base ? "an address" : NULL);
+	error_allow(error, config->is_shared ? "where the packets' data lie, and how many bytes"
+					     : "nothing unless is_shared");
+	return -EINVAL;
+}
+
 int
 weir_config_check(const struct weir_config *config, struct weir_config_error *error)
 {
@@ -197,6 +214,8 @@ weir_config_check(const struct weir_config *config, struct weir_config_error *er
 		config_classes_check(config, error) < 0 || weights_check(config, error) < 0)
 		return -EINVAL;
 	if (order_check(config, error) < 0 || waiting_check(config, error) < 0)
+		return -EINVAL;
+	if (sharing_check(config, error) < 0)
 		return -EINVAL;
 	return depth_mode_check(config, error);
 }

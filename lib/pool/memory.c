@@ -161,6 +161,7 @@ worker_layout(const struct weir_pool *pool, weir_worker_id id)
 	return (struct worker_layout) {
 		.lanes_bytes = lane_block_bytes(pool),
 		.own_bytes = worker_block_bytes(pool),
+		.data_bytes = config->data_bytes,
 		.slots_offset = offset_of(pool_worker_header(pool, id), slots),
 		.lane_stride = lane_bytes(pool),
 		.metadata_offset = offset_of(slots, metadata_memory(pool, 0, id)),
@@ -174,7 +175,9 @@ worker_layout(const struct weir_pool *pool, weir_worker_id id)
 		.n_verdicts = pool->geometry.n_verdicts,
 		.n_dispatchers = config->n_dispatchers,
 		.n_urgent = config->n_urgent,
-		.publishes_in_process = config->depth_mode == WEIR_DEPTH_QUEUED,
+		/* A process may die at any time: what it had begun must be known. */
+		.publishes_in_process =
+			config->depth_mode == WEIR_DEPTH_QUEUED || config->is_shared,
 	};
 }
 
@@ -245,7 +248,8 @@ worker_init(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation)
 
 	blocks_write(pool, id, incarnation);
 	pool->workers[id] = (struct weir_worker) { 0 };
-	worker_open(&pool->workers[id], header, &header->layout, worker_own(pool, id), NULL);
+	worker_open(
+		&pool->workers[id], header, header, worker_own(pool, id), pool->config.data_base);
 }
 
 void
@@ -316,6 +320,43 @@ pool_claims(const struct weir_pool *pool)
 	return pool->claim_area.memory;
 }
 
+/*
+ * The workers' blocks: of shared pools one file for each, sealed such that no process can give the
+ * pool less memory than it has, nor map lanes to write them.
+ */
+static int
+blocks_init(struct weir_pool *pool)
+{
+	const uint32_t n = pool->config.n_workers;
+	const size_t lanes_bytes = lane_block_bytes(pool);
+	const size_t own_bytes = worker_block_bytes(pool);
+
+	if (!pool->config.is_shared)
+		return area_allocate(&pool->lane_area, n * lanes_bytes) < 0
+			       ? -ENOMEM
+			       : area_allocate(&pool->worker_area, n * own_bytes);
+	if (area_map_files(&pool->lane_area, "weir lanes", lanes_bytes, n, true) < 0)
+		return -ENOMEM;
+	return area_map_files(&pool->worker_area, "weir worker", own_bytes, n, false);
+}
+
+int
+weir_pool_worker_memory(
+	const struct weir_pool *pool, weir_worker_id id, struct weir_worker_memory *memory)
+{
+	if (id >= pool->config.n_workers)
+		return -ENOENT;
+	if (!pool->config.is_shared)
+		return -EINVAL;
+	*memory = (struct weir_worker_memory) {
+		.lanes_fd = pool->lane_area.fds[id],
+		.lanes_bytes = lane_block_bytes(pool),
+		.own_fd = pool->worker_area.fds[id],
+		.own_bytes = worker_block_bytes(pool),
+	};
+	return 0;
+}
+
 int
 pool_memory_init(struct weir_pool *pool)
 {
@@ -326,9 +367,7 @@ pool_memory_init(struct weir_pool *pool)
 				 : lane_geometry_make(config->lane_size, config->lend_metadata);
 	if (pool->policy->covering != 0)
 		pool->geometry.covers_bytes = round_up(COVERS_BYTES, CACHE_LINE_BYTES);
-	if (area_allocate(&pool->lane_area, config->n_workers * lane_block_bytes(pool)) < 0 ||
-		area_allocate(&pool->worker_area, config->n_workers * worker_block_bytes(pool)) <
-			0 ||
+	if (blocks_init(pool) < 0 ||
 		area_allocate(&pool->tail_area, config->n_dispatchers * sizeof(struct tail_array)) <
 			0 ||
 		area_allocate(&pool->workers_area, config->n_workers * sizeof(struct weir_worker)) <

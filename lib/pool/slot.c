@@ -59,7 +59,8 @@ slot_begin(struct weir_slot *slot, const struct weir_slot_limits *limits,
 	slot->incarnation = event->incarnation;
 	slot->deadline_ns = deadline_at(event->now_ns, limits->init_ns);
 	slot->is_unwanted = false;
-	slot->leaves_pool = false;
+	slot->leaves_pool = event->is_guest;
+	slot->is_guest = event->is_guest;
 	slot->restarts = false;
 	return WEIR_SLOT_DO_NOTHING;
 }
@@ -150,7 +151,7 @@ slot_go(struct weir_slot *slot, const struct weir_slot_event *event)
 	if (slot->cause == WEIR_SLOT_CRASHED || slot->cause == WEIR_SLOT_INIT_TIMEOUT ||
 		slot->cause == WEIR_SLOT_HUNG)
 		slot->n_crashes++;
-	if (!slot->is_unwanted)
+	if (!slot->is_unwanted && !slot->is_guest)
 		slot->restarts = weir_restart_budget_take(&slot->budget, event->now_ns);
 	return WEIR_SLOT_DO_RECLAIM;
 }

@@ -99,6 +99,9 @@ done <<'TABLE'
 --handler wait:bimodal:101:1:2
 --handler pcap
 --handler pcap:
+--handler plugin
+--handler plugin:
+--handler plugin::x
 --handler 4=forward
 --handler 0-9=forward
 --handler 1=teleport
@@ -138,6 +141,8 @@ refused --report "$WORK" allowed --report "$WORK"
 refused --handler "$WORK/in.pcap" allowed --handler "pcap:$WORK/in.pcap"
 refused --handler "$WORK/absent/w" allowed --handler "pcap:$WORK/absent/w"
 refused --handler /proc/w allowed --handler pcap:/proc/w
+refused --handler plugin:/absent.so 'No such file' --handler plugin:/absent.so:x
+refused --handler plugin:/etc/passwd "ELF" --handler plugin:/etc/passwd
 refused --chunk 8 allowed --strategy rendezvous --chunk 8
 refused --handler port:net_tap7 'net_pcap0 (0)' --handler port:net_tap7
 refused --handler port: 'net_pcap0 (0)' --handler 1=port:
@@ -202,7 +207,7 @@ for help in "--help" "-- --help"; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$option"
 	done
 	for name in shallowest round-robin rendezvous drop-new reject forward swap-mac port:NAME pcap:DIR \
-		kernel police:PPS discard-later urgent; do
+		plugin:FILE.so kernel police:PPS discard-later urgent; do
 		assert_contains "weir $help" "$(cat "$WORK/plain.out")" "$name"
 	done
 done

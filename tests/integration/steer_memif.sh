@@ -32,12 +32,15 @@ reader_start() {
 		--workers 1 --handler "pcap:$WORK/$1-$2" --overflow reject --stats-period 0 \
 		--report "$WORK/$run.json" >"$WORK/$run.out" 2>"$WORK/$run.err" </dev/null &
 	READER_PID[$2]=$!
-	wait_until "reader $2 listens" reader_listens "$2"
+	wait_until "reader $2 listens" reader_listens "$run" "${READER_PID[$2]}"
 }
 
-reader_listens() { # I
-	kill -0 "${READER_PID[$1]}" 2>/dev/null || fail "reader $1 ended while it was starting"
-	[ -S "$WORK/$1.sock" ]
+# True once its port is started: it answers whoever connects from then on. Weir itself answers later,
+# for it waits until its port has link.
+reader_listens() { # RUN PID
+	kill -0 "$2" 2>/dev/null || fail "$1 ended while it was starting"
+	RUN_NAME=$1 telemetry /ethdev/info,0 >"$WORK/started.json" 2>/dev/null &&
+		[ "$(json "$WORK/started.json" "(r['/ethdev/info'] or {}).get('dev_started')")" = 1 ]
 }
 
 # reader_received RUN COUNT: true once it has as many.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Includes go one way: base <- flow, lane, stats <- strategy, overflow, pool, rule <-
+"""Includes go one way: base <- flow, lane, plugin, stats <- strategy, overflow, pool, rule <-
 decide <- program, tools, tests. Public headers include public ones only; lib/ knows no DPDK; no file includes what is
 in tests/ but tests; hot loops include no cold header, not even through another one.
 

@@ -4,7 +4,7 @@ import pathlib
 import re
 
 # Folders of lib/ from the ground up; one may include private headers of its own and of lower ranks.
-LIB_RANKS = [["base"], ["flow", "lane", "stats"], ["strategy", "overflow", "pool", "rule"], ["decide"]]
+LIB_RANKS = [["base"], ["flow", "lane", "plugin", "stats"], ["strategy", "overflow", "pool", "rule"], ["decide"]]
 RANK = {folder: rank for rank, folders in enumerate(LIB_RANKS) for folder in folders}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

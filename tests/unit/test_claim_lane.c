@@ -57,7 +57,7 @@ bench_lend(struct bench *bench, uint32_t id)
 	struct lane_post post;
 
 	assert_true(lane_room(&bench->ends.producer) > 0);
-	lane_stage(&bench->ends.producer, &packet, &data, &meta, 1, &post);
+	lane_stage(&bench->ends.producer, 0, &packet, &data, &meta, 1, &post);
 	claim_publish_metadata(&post);
 	lane_publish(&post);
 }

@@ -342,6 +342,36 @@ eviction_is_refused_beside_a_fallback_that_counts(void **state)
 	assert_refused(&config, "overflow", "drop-head");
 }
 
+static void
+shared_pool_must_say_where_its_packets_are(void **state)
+{
+	struct weir_config config = weir_config_default();
+
+	(void)state;
+	config.is_shared = true;
+	assert_refused(&config, "data_base", "(null)");
+	config.data_base = &config;
+	assert_refused(&config, "data_bytes", "0");
+	config.data_bytes = SIZE_MAX;
+	assert_refused(&config, "data_bytes", "18446744073709551615");
+	config.data_bytes = sizeof(config);
+	assert_accepted(&config);
+}
+
+static void
+pool_that_is_not_shared_must_not(void **state)
+{
+	struct weir_config config = weir_config_default();
+
+	(void)state;
+	config.data_bytes = 4096;
+	assert_refused(&config, "data_bytes", "4096");
+	config.data_base = &config;
+	assert_refused(&config, "data_base", "an address");
+	config.data_bytes = 0;
+	assert_refused(&config, "data_base", "an address");
+}
+
 int
 main(void)
 {
@@ -364,6 +394,8 @@ main(void)
 		cmocka_unit_test(order_flow_is_accepted_with_every_strategy_and_policy),
 		cmocka_unit_test(eviction_is_refused_beside_what_counts_places_in_lanes),
 		cmocka_unit_test(eviction_is_refused_beside_a_fallback_that_counts),
+		cmocka_unit_test(shared_pool_must_say_where_its_packets_are),
+		cmocka_unit_test(pool_that_is_not_shared_must_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,20 @@ registry_finds_nothing_by_a_prefix_or_a_longer_name(void **state)
 	assert_string_equal(handler_arguments("pcap:"), "");
 }
 
+/* swap-mac would swap back, pcap would write a packet twice; of a plugin its file tells. */
+static void
+handlers_whose_work_can_be_done_twice_say_that_they_are_restartable(void **state)
+{
+	static const char *const restartable[] = { "forward", "echo", "drop", "burn", "wait" };
+	static const char *const others[] = { "swap-mac", "pcap", "plugin" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(restartable); i++)
+		assert_true(handler_find(restartable[i])->restartable);
+	for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+		assert_false(handler_find(others[i])->restartable);
+}
+
 static void
 forward_sends_to_the_paired_port(void **state)
 {
@@ -249,6 +263,9 @@ bad_arguments_are_refused_with_the_value_and_what_is_allowed(void **state)
 		"port:65537",
 		"port:4294967297",
 		"port:18446744073709551617",
+		"plugin",
+		"plugin:",
+		"plugin::x",
 	};
 	struct fixture *f = *state;
 
@@ -418,6 +435,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		HANDLER_TEST(registry_finds_a_handler_by_the_name_before_the_colon),
 		HANDLER_TEST(registry_finds_nothing_by_a_prefix_or_a_longer_name),
+		HANDLER_TEST(handlers_whose_work_can_be_done_twice_say_that_they_are_restartable),
 		HANDLER_TEST(forward_sends_to_the_paired_port),
 		HANDLER_TEST(forward_answers_on_a_lone_port),
 		HANDLER_TEST(no_handler_transmits_on_the_pair_of_a_port_that_does_not_exist),

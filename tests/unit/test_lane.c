@@ -50,7 +50,7 @@ bench_lend(struct lane_bench *bench, uint32_t id)
 	void *const data = lane_bench_data(id);
 	struct lane_post post;
 
-	lane_stage(&bench->producer, &packet, &data, &meta, 1, &post);
+	lane_stage(&bench->producer, 0, &packet, &data, &meta, 1, &post);
 	lane_publish_metadata(&post);
 	lane_publish(&post);
 }
@@ -208,7 +208,7 @@ slot_keeps_63_bits_of_the_data(void **state)
 	uint64_t data;
 
 	(void)state;
-	lane_stage(&bench->producer, &packet, &pointer, &meta, 1, &post);
+	lane_stage(&bench->producer, 0, &packet, &pointer, &meta, 1, &post);
 	lane_publish_metadata(&post);
 	lane_publish(&post);
 	assert_true(lane_peek(&bench->worker.lane[0], 0, &data));

@@ -270,7 +270,8 @@ m12_the_pool_has_an_urgent_dispatcher_for_each_rx_core(void **state)
 
 	(void)state;
 	assert_rule_accepted(&p, "udp => urgent last", "--rx-cores 3");
-	assert_int_equal(pool_create_by_options(&pool, &p.options, 0, NULL), 0);
+	assert_int_equal(
+		pool_create_by_options(&pool, &p.options, &(struct pool_surroundings) { 0 }), 0);
 	assert_int_equal(weir_pool_config(pool)->n_dispatchers, 6);
 	assert_int_equal(weir_pool_config(pool)->n_urgent, 3);
 	weir_pool_destroy(pool);

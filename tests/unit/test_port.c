@@ -30,7 +30,7 @@ what_a_driver_refuses_is_no_refused_option(void **state)
 	assert_int_equal(ports->n, 1);
 	ports->port[0].n_rx_queues = 2; /* one more than configured: ethdev says -EINVAL */
 	stderr_capture_start(&capture);
-	rc = ports_start(ports, &p.options, pool);
+	rc = ports_start(ports, &p.options, pool, NULL);
 	stderr_capture_end(&capture, text, sizeof(text));
 	assert_int_equal(rc, -EIO);
 	assert_non_null(strstr(text, "weir: port 0 (net_null0): an rx queue cannot be set up: "));

@@ -30,7 +30,6 @@ struct bench {
 	struct rx_core *rx_core;
 	struct rx_queue queue;
 	struct rule_set rule_set;
-	struct worker_thread worker_thread;
 	struct status_queue status_queue;
 	struct rx_thread thread;
 	uint8_t next_number; /* of the next packet: its first byte */
@@ -293,7 +292,6 @@ rx_core_make(void)
 	bench.rx_core = rx_core;
 	bench.app.rx_cores[0] = rx_core;
 	bench.app.n_rx_cores = 1;
-	bench.app.workers[0] = &bench.worker_thread;
 	bench.app.n_workers = 1;
 	bench.app.status.queue = &bench.status_queue;
 	bench.queue.passes_rules = true;

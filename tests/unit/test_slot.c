@@ -300,6 +300,25 @@ a_removed_worker_finishes_before_it_leaves(void **state)
 	assert_int_equal(slot.phase, WEIR_SLOT_FREE);
 }
 
+/* Its own master starts it again, or nobody. */
+static void
+a_guest_is_not_replaced_but_leaves_the_pool(void **state)
+{
+	const struct weir_slot_event begun = { .kind = WEIR_SLOT_EVENT_BEGUN, .is_guest = true };
+	struct weir_slot slot = weir_slot_make(weir_restart_budget_make(5, SECOND));
+
+	(void)state;
+	weir_slot_advance(&slot, &limits, &begun);
+	tell(&slot, WEIR_SLOT_EVENT_READY);
+	assert_int_equal(tell(&slot, WEIR_SLOT_EVENT_GONE), WEIR_SLOT_DO_RECLAIM);
+	assert_false(slot.restarts);
+	assert_int_equal(slot.n_crashes, 1);
+	assert_int_equal(tell(&slot, WEIR_SLOT_EVENT_RECLAIMED), WEIR_SLOT_DO_REMOVE);
+	assert_int_equal(slot.phase, WEIR_SLOT_FREE);
+	begin_at(&slot, 1, 0);
+	assert_false(slot.is_guest);
+}
+
 /* N1: whatever happens in whatever order, no incarnation ever steps back. */
 static void
 no_phase_steps_back_within_an_incarnation(void **state)
@@ -360,6 +379,7 @@ main(void)
 		cmocka_unit_test(one_that_crashes_while_it_drains_is_not_replaced),
 		cmocka_unit_test(an_order_that_takes_a_restart_back_takes_the_worker_out),
 		cmocka_unit_test(a_removed_worker_finishes_before_it_leaves),
+		cmocka_unit_test(a_guest_is_not_replaced_but_leaves_the_pool),
 		cmocka_unit_test(no_phase_steps_back_within_an_incarnation),
 		cmocka_unit_test(phases_have_stable_names),
 	};

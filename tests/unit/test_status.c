@@ -111,13 +111,10 @@ what_does_not_add_up_at_rest_is_not_hidden(void **state)
 static void
 what_no_port_took_is_charged_to_the_worker_that_sent_it(void **state)
 {
-	static struct worker_thread threads[2];
 	struct rig *rig = *state;
 	struct rx_tally *tally = &rig->rx_core->tally;
 
 	rig->app.n_workers = 2;
-	rig->app.workers[0] = &threads[0];
-	rig->app.workers[1] = &threads[1];
 	counter_set(&tally->tx_full.worker[1], TX_FULL);
 	counter_set(&tally->bad_verdict.worker[0], BAD_VERDICT);
 	status_collect(&rig->app, &rig->status);
@@ -154,12 +151,10 @@ packet_pass(struct rig *rig, bool completed)
 static void
 the_two_ends_must_have_counted_the_same(void **state)
 {
-	static struct worker_thread thread;
 	struct rig *rig = *state;
 
 	rig->app.at_rest = true;
 	rig->app.n_workers = 1;
-	rig->app.workers[0] = &thread;
 	packet_pass(rig, true);
 	status_collect(&rig->app, &rig->status);
 	assert_true(rig->status.ledger_ok);
@@ -174,12 +169,10 @@ the_two_ends_must_have_counted_the_same(void **state)
 static void
 what_the_drain_cut_short_may_differ(void **state)
 {
-	static struct worker_thread thread;
 	struct rig *rig = *state;
 
 	rig->app.at_rest = true;
 	rig->app.n_workers = 1;
-	rig->app.workers[0] = &thread;
 	packet_pass(rig, false);
 	weir_reclaim(
 		rig->rx_core->dispatcher, 0, WEIR_REASON_DRAIN_TIMEOUT, WEIR_RECLAIM_WRITE_OFF);
@@ -190,12 +183,10 @@ what_the_drain_cut_short_may_differ(void **state)
 static void
 what_an_rx_core_evicted_may_differ(void **state)
 {
-	static struct worker_thread thread;
 	struct rig *rig = *state;
 
 	rig->app.at_rest = true;
 	rig->app.n_workers = 1;
-	rig->app.workers[0] = &thread;
 	packet_pass(rig, false);
 	/* Takes the first one's place. */
 	packet_pass(rig, true);
@@ -209,6 +200,67 @@ what_an_rx_core_evicted_may_differ(void **state)
 	weir_reclaim(rig->rx_core->dispatcher, 0, WEIR_REASON_DEAD_WORKER, WEIR_RECLAIM_WRITE_OFF);
 	status_collect(&rig->app, &rig->status);
 	assert_false(rig->status.ledger_ok);
+}
+
+/* What an order to stop has cut is charged to that worker, and may differ; of others nothing may.
+ */
+static void
+what_a_killed_worker_had_not_begun_may_differ(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->app.at_rest = true;
+	rig->app.n_workers = 1;
+	packet_pass(rig, false);
+	weir_reclaim(rig->rx_core->dispatcher, 0, WEIR_REASON_DEAD_WORKER, WEIR_RECLAIM_WRITE_OFF);
+	status_collect(&rig->app, &rig->status);
+	assert_false(rig->status.ledger_ok);
+	counter_set(&rig->app.supervisor.slot[0].view.kills, 1);
+	status_collect(&rig->app, &rig->status);
+	assert_true(rig->status.ledger_ok);
+}
+
+/* A process may count what it likes. */
+static void
+what_a_process_says_of_itself_is_not_compared(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->app.at_rest = true;
+	rig->app.n_workers = 1;
+	counter_set(&rig->app.supervisor.slot[0].view.taken, 1000);
+	status_collect(&rig->app, &rig->status);
+	assert_false(rig->status.ledger_ok);
+	counter_set(&rig->app.supervisor.slot[0].view.kind, WORKER_PROCESS);
+	status_collect(&rig->app, &rig->status);
+	assert_true(rig->status.ledger_ok);
+}
+
+/* What its incarnations that are gone have counted is still the worker's. */
+static void
+a_worker_is_shown_with_all_its_incarnations(void **state)
+{
+	struct rig *rig = *state;
+	struct slot_view *view = &rig->app.supervisor.slot[0].view;
+	const struct status_worker *worker = &rig->status.worker[0];
+
+	rig->app.n_workers = 1;
+	packet_pass(rig, true);
+	counter_set(&view->taken, 100);
+	counter_set(&view->completed, 90);
+	counter_set(&view->phase, WEIR_SLOT_DRAINING);
+	counter_set(&view->flags, WEIR_WORKER_PAUSED);
+	counter_set(&view->incarnation, 3);
+	counter_set(&view->restarts, 2);
+	counter_set(&view->crashes, 4);
+	status_collect(&rig->app, &rig->status);
+	assert_int_equal(worker->received, 101);
+	assert_int_equal(worker->completed, 91);
+	assert_int_equal(worker->phase, WEIR_SLOT_DRAINING);
+	assert_int_equal(worker->flags, WEIR_WORKER_PAUSED);
+	assert_int_equal(worker->incarnation, 3);
+	assert_int_equal(rig->status.restarts, 2);
+	assert_int_equal(rig->status.crashes, 4);
 }
 
 static void
@@ -253,6 +305,12 @@ main(void)
 			what_the_drain_cut_short_may_differ, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			what_an_rx_core_evicted_may_differ, rig_create_drop_head, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			what_a_killed_worker_had_not_begun_may_differ, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			what_a_process_says_of_itself_is_not_compared, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			a_worker_is_shown_with_all_its_incarnations, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(flow_reasons_are_counted, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			a_false_ledger_is_exit_status_3, rig_create, rig_destroy),

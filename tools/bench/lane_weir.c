@@ -186,7 +186,7 @@ lane_weir_burst(void *state, const struct weir_burst *burst)
 		const uint32_t end = i + lanes->chunk < burst->n ? i + lanes->chunk : burst->n;
 
 		bitset_add(&lanes->outstanding, id);
-		lane_stage(&lanes->lane[id], &burst->packets[i], &burst->packets[i],
+		lane_stage(&lanes->lane[id], 0, &burst->packets[i], &burst->packets[i],
 			&burst->meta[i], end - i, &posts[i]);
 		i = end;
 	}

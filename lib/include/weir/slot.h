@@ -55,6 +55,7 @@ struct weir_slot_event {
 	uint32_t incarnation; /**< that it is of; of any other than the slot's it changes nothing */
 	uint64_t now_ns;      /**< monotonic */
 	bool is_clean;	      /**< of GONE: it had nothing left, and said so by how it went */
+	bool is_guest;	      /**< of BEGUN: others began it, and only they can begin it again */
 };
 
 /** What is to be done about it. */
@@ -82,6 +83,7 @@ struct weir_slot {
 	uint64_t deadline_ns; /**< of this phase; 0: none */
 	bool is_unwanted;     /**< it was told to go: what follows is no crash to be repaired */
 	bool leaves_pool;     /**< once it is gone */
+	bool is_guest;	      /**< it is never restarted; it leaves the pool with its end */
 	bool restarts;	      /**< it is to be followed by the next incarnation */
 	uint32_t n_restarts;  /**< since the slot was first used */
 	uint32_t n_crashes;   /**< ends that nobody asked for */

@@ -16,6 +16,7 @@
 #include <weir/decide.h>
 #include <weir/depth.h>
 #include <weir/flow.h>
+#include <weir/handler.h>
 #include <weir/health.h>
 #include <weir/lane.h>
 #include <weir/overflow.h>

@@ -1,42 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the members of a strategy may say, each by itself and together. */
 #include <errno.h>
-#include <string.h>
 
 #include <weir/plugin.h>
 #include <weir/stats.h>
 
 #include "child.h"
 #include "trial.h"
-
-#define NAME_LENGTH_MAX 63
-#define HELP_LENGTH_MAX 80
+#include "words.h"
 
 #define FLAGS_KNOWN                                                                             \
 	(WEIR_STRATEGY_READS_DEPTH | WEIR_STRATEGY_OWNS_FLOWS | WEIR_STRATEGY_READS_META |      \
 		WEIR_STRATEGY_ALL_TARGETS | WEIR_STRATEGY_SHARDS | WEIR_STRATEGY_READS_WEIGHT | \
 		WEIR_STRATEGY_READS_CLASS_DEPTH | WEIR_STRATEGY_CLAIMS | WEIR_STRATEGY_FINDS_NONE)
-
-static int
-texts_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
-{
-	const char *name = strategy->name;
-	const char *help = strategy->help;
-
-	if (!name || !help)
-		return reason_set(reason, n_bytes, EINVAL, "has no %s", name ? "help" : "name");
-	if (!name[0] || strlen(name) > NAME_LENGTH_MAX ||
-		name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
-		return reason_set(reason, n_bytes, EINVAL,
-			"its name '%.*s' is not of lower case letters, digits and hyphens",
-			NAME_LENGTH_MAX, name);
-	for (size_t i = 0; help[i]; i++) {
-		if ((unsigned char)help[i] < 0x20 || i >= HELP_LENGTH_MAX)
-			return reason_set(reason, n_bytes, EINVAL,
-				"its help is not one line of at most %d bytes", HELP_LENGTH_MAX);
-	}
-	return help[0] ? 0 : reason_set(reason, n_bytes, EINVAL, "its help is empty");
-}
 
 static int
 flags_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
@@ -86,7 +62,7 @@ callbacks_check(const struct weir_strategy *strategy, char *reason, size_t n_byt
 int
 strategy_check(const struct weir_strategy *strategy, char *reason, size_t n_bytes)
 {
-	int rc = texts_check(strategy, reason, n_bytes);
+	int rc = words_check(strategy->name, strategy->help, reason, n_bytes);
 
 	if (rc == 0)
 		rc = flags_check(strategy, reason, n_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared objects: opened, checked and tried in a child process, then opened and checked here. */
-#include <dlfcn.h>
+#include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include <weir/plugin.h>
@@ -10,51 +10,34 @@
 #include "child.h"
 #include "file.h"
 #include "loaded.h"
+#include "object.h"
 #include "trial.h"
 
-/* Refuses a size that is not this Weir's. */
-static int
-size_check(const char *what, uint32_t theirs, size_t ours, char *reason, size_t n_bytes)
-{
-	if (theirs == ours)
-		return 0;
-	return reason_set(reason, n_bytes, ENOEXEC,
-		"its struct %s has %" PRIu32 " bytes, this weir's %zu: build it again", what,
-		theirs, ours);
-}
-
-static int
-sizes_check(const struct weir_strategy_plugin *plugin, char *reason, size_t n_bytes)
-{
-	int rc = size_check(
-		"weir_meta", plugin->meta_bytes, sizeof(struct weir_meta), reason, n_bytes);
-
-	if (rc == 0)
-		rc = size_check("weir_pick_context", plugin->pick_context_bytes,
-			sizeof(struct weir_pick_context), reason, n_bytes);
-	if (rc == 0)
-		rc = size_check("weir_snapshot", plugin->snapshot_bytes,
-			sizeof(struct weir_snapshot), reason, n_bytes);
-	if (rc == 0)
-		rc = size_check("weir_strategy", plugin->strategy_bytes,
-			sizeof(struct weir_strategy), reason, n_bytes);
-	return rc;
-}
+static const struct object_kind strategy_kind = {
+	.symbol = WEIR_STRATEGY_PLUGIN_SYMBOL,
+	.macro = "WEIR_STRATEGY_PLUGIN",
+	.abi = "strategy",
+	.magic = WEIR_STRATEGY_MAGIC,
+	.abi_version = WEIR_STRATEGY_ABI_VERSION,
+};
+static_assert(
+	offsetof(struct weir_strategy_plugin, magic) == offsetof(struct object_header, magic) &&
+		offsetof(struct weir_strategy_plugin, abi_version) ==
+			offsetof(struct object_header, abi_version),
+	"both are read before the version is known");
 
 static int
 plugin_check(const struct weir_strategy_plugin *plugin, char *reason, size_t n_bytes)
 {
-	int rc;
+	const struct object_size sizes[] = {
+		{ "weir_meta", plugin->meta_bytes, sizeof(struct weir_meta) },
+		{ "weir_pick_context", plugin->pick_context_bytes,
+			sizeof(struct weir_pick_context) },
+		{ "weir_snapshot", plugin->snapshot_bytes, sizeof(struct weir_snapshot) },
+		{ "weir_strategy", plugin->strategy_bytes, sizeof(struct weir_strategy) },
+	};
+	int rc = object_check_sizes(sizes, sizeof(sizes) / sizeof(sizes[0]), reason, n_bytes);
 
-	if (plugin->magic != WEIR_STRATEGY_MAGIC)
-		return reason_set(reason, n_bytes, ENOEXEC,
-			"its symbol " WEIR_STRATEGY_PLUGIN_SYMBOL
-			" is not made by WEIR_STRATEGY_PLUGIN");
-	if (plugin->abi_version != WEIR_STRATEGY_ABI_VERSION)
-		return reason_set(reason, n_bytes, ENOEXEC,
-			"is built for version %" PRIu32 " of the strategy ABI, this weir has %d",
-			plugin->abi_version, WEIR_STRATEGY_ABI_VERSION);
-	rc = sizes_check(plugin, reason, n_bytes);
 	if (rc < 0)
 		return rc;
 	if (!plugin->strategy)
@@ -67,17 +50,13 @@ static int
 plugin_open(const char *path, void **handle, const struct weir_strategy **strategy, char *reason,
 	size_t n_bytes)
 {
+	const void *header;
 	const struct weir_strategy_plugin *plugin;
-	int rc;
+	int rc = object_open(&strategy_kind, path, handle, &header, reason, n_bytes);
 
-	*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!*handle)
-		return reason_set(reason, n_bytes, ENOEXEC, "%s", dlerror());
-	plugin = dlsym(*handle, WEIR_STRATEGY_PLUGIN_SYMBOL);
-	if (!plugin)
-		return reason_set(reason, n_bytes, ENOEXEC,
-			"exports no " WEIR_STRATEGY_PLUGIN_SYMBOL
-			": WEIR_STRATEGY_PLUGIN makes it");
+	if (rc < 0)
+		return rc;
+	plugin = header;
 	rc = plugin_check(plugin, reason, n_bytes);
 	if (rc == 0)
 		*strategy = plugin->strategy;
@@ -95,12 +74,6 @@ plugin_try(void *path, char *reason, size_t n_bytes)
 	return rc < 0 ? rc : strategy_try(strategy, reason, n_bytes);
 }
 
-static void
-handle_close(void *handle)
-{
-	dlclose(handle);
-}
-
 /* Loads what has passed the trial. */
 static int
 plugin_load(const char *path, const char *name, struct weir_strategy **loaded, char *reason,
@@ -111,11 +84,10 @@ plugin_load(const char *path, const char *name, struct weir_strategy **loaded, c
 	int rc = plugin_open(path, &handle, &strategy, reason, n_bytes);
 
 	if (rc < 0) {
-		if (handle)
-			dlclose(handle);
+		object_close(handle);
 		return rc;
 	}
-	*loaded = loaded_create(strategy, name, handle_close, handle);
+	*loaded = loaded_create(strategy, name, object_close, handle);
 	return *loaded ? 0 : reason_set(reason, n_bytes, ENOMEM, "no memory");
 }
 

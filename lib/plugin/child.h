@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Doing something dangerous first in a child process with a time limit: what crashes or hangs
- * there ends as a reason in one line. Knows no strategy.
+ * there ends as a reason in one line. Knows neither strategies nor handlers.
  */
-#ifndef WEIR_STRATEGY_CHILD_H
-#define WEIR_STRATEGY_CHILD_H
+#ifndef WEIR_PLUGIN_CHILD_H
+#define WEIR_PLUGIN_CHILD_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a file may be loaded as code. */
-#ifndef WEIR_STRATEGY_FILE_H
-#define WEIR_STRATEGY_FILE_H
+#ifndef WEIR_PLUGIN_FILE_H
+#define WEIR_PLUGIN_FILE_H
 
 #include <stddef.h>
 
