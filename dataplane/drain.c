@@ -41,6 +41,7 @@ rx_cores_drain(struct app *app)
 		mailbox_post(&app->rx_cores[i]->mailbox, LOOP_DRAIN);
 	while (!rx_cores_drained(app) && clock_read_ns(CLOCK_MONOTONIC) < deadline_ns) {
 		watch_wait(app, DRAIN_TICK_MS);
+		control_socket_tick(app, clock_read_ns(CLOCK_MONOTONIC));
 		control_drain_dead(app);
 	}
 }

@@ -79,10 +79,11 @@ struct options {
 	uint64_t packets; /* 0 = no limit */
 	uint64_t exit_idle_ns;
 	uint64_t drain_timeout_ns;
-	const char *report;	  /* NULL: none */
-	uint32_t depth_alarm;	  /* 0 = off */
-	const char *dead_packets; /* NULL: none */
-	uint32_t dead_sample;	  /* one of so many; 0: not given, every one */
+	const char *control_socket; /* NULL: at the usual place; "none" */
+	const char *report;	    /* NULL: none */
+	uint32_t depth_alarm;	    /* 0 = off */
+	const char *dead_packets;   /* NULL: none */
+	uint32_t dead_sample;	    /* one of so many; 0: not given, every one */
 	bool quiet;
 	bool help;
 	bool version;
