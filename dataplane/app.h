@@ -13,6 +13,7 @@
 #include <weir/weir.h>
 
 #include "alarm_watch.h"
+#include "control_socket.h"
 #include "dead_file.h"
 #include "options.h"
 #include "packet_memory.h"
@@ -46,7 +47,9 @@ struct app {
 	_Atomic bool at_rest;  /* every loop has ended; telemetry's threads read it */
 	bool sinks_failed;     /* a handler, or a file, did not get all that was meant for it */
 	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
+	bool stop_asked;       /* over the control socket */
 	struct watch watch;    /* what control waits for */
+	struct control_socket control_socket;
 	struct skew_watch skew;
 	struct alarm_watch alarms;
 	struct dead_file dead_file;

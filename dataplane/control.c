@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "clock.h"
 #include "outputs.h"
 
 /* Short enough for a prompt stop, long enough to leave the CPU to a loop that shares it. */
@@ -74,9 +75,12 @@ idle_long_enough(
 }
 
 static bool
-run_is_over(struct idle_watch *watch, const struct options *options, const struct status *status)
+run_is_over(struct idle_watch *watch, const struct app *app)
 {
-	if (control_stop_asked())
+	const struct options *options = &app->options;
+	const struct status *status = &app->status;
+
+	if (app->stop_asked || control_stop_asked())
 		return true;
 	if (options->duration_ns > 0 && status->time_ns >= options->duration_ns)
 		return true;
@@ -139,13 +143,15 @@ control_run(struct app *app)
 	struct gap_watch gap = { 0 };
 	uint64_t next_table_ns = app->options.stats_period_ns;
 
+	control_socket_serve(app);
 	do {
 		watch_wait(app, TICK_MS);
 		supervisor_tick(app);
+		control_socket_tick(app, clock_read_ns(CLOCK_MONOTONIC));
 		status_collect(app, &app->status);
 		skew_watch_tick(&app->skew, &app->status);
 		alarm_watch_tick(&app->alarms, &app->status, app->options.quiet);
 		control_drain_dead(app);
 		period_tick(app, &gap, &next_table_ns);
-	} while (!run_is_over(&watch, &app->options, &app->status));
+	} while (!run_is_over(&watch, app));
 }

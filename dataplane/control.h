@@ -14,7 +14,9 @@ int control_catch_signals(void);
 /* Whether a signal has asked for a stop. */
 int control_stop_asked(void);
 
-/* Runs until something ends the run: a signal, --duration, --packets, --exit-idle. */
+/*
+ * Runs until something ends the run: a signal, a request, --duration, --packets, --exit-idle.
+ */
 void control_run(struct app *app);
 
 /* Writes what rx cores have noted of dead packets to the file that they are for, if any. */

@@ -37,6 +37,7 @@ rx_cores_drain(struct app *app)
 	while (!rx_cores_drained(app) && clock_read_ns(CLOCK_MONOTONIC) < deadline_ns) {
 		watch_wait(app, DRAIN_TICK_MS);
 		supervisor_tick(app);
+		control_socket_tick(app, clock_read_ns(CLOCK_MONOTONIC));
 		control_drain_dead(app);
 	}
 }

@@ -189,6 +189,7 @@ loops_end(struct app *weir)
 
 static const struct stage stages[] = {
 	{ "what control waits for", false, watch_open, watch_close },
+	{ "the control socket", false, control_socket_start, control_socket_stop },
 	{ "the random numbers", false, secrets_start, NULL },
 	{ "the report", false, report_start, NULL },
 	{ "the dead packets", false, dead_file_start, dead_file_stop },
@@ -285,6 +286,7 @@ run_abandon(struct app *weir, bool concluded)
 {
 	supervisor_close(weir);
 	dead_file_stop(weir);
+	control_socket_stop(weir);
 	/* Not every stream: a stuck sink holds the lock of its own. */
 	fflush(stdout);
 	fflush(stderr);

@@ -543,6 +543,14 @@ static const struct option_row option_table[] = {
 		FIELD(report),
 	},
 	{
+		.name = "control-socket",
+		.placeholder = "PATH",
+		.help = "listen for weirctl at PATH, or none; without it, at "
+			"/run/weir/PREFIX.sock, by EAL's --file-prefix",
+		.type = &option_type_path,
+		FIELD(control_socket),
+	},
+	{
 		.name = "depth-alarm",
 		.placeholder = "N",
 		.help = "say when a worker's depth reaches N packets, then at twice as many, and "

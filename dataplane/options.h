@@ -104,10 +104,11 @@ struct options {
 	uint64_t stuck_after_ns; /* 0 = never */
 	uint32_t heartbeat_msec;
 	uint64_t init_timeout_ns; /* 0 = for ever */
-	const char *report;	  /* NULL: none */
-	uint32_t depth_alarm;	  /* 0 = off */
-	const char *dead_packets; /* NULL: none */
-	uint32_t dead_sample;	  /* one of so many; 0: not given, every one */
+	const char *control_socket; /* NULL: at the usual place; "none" */
+	const char *report;	    /* NULL: none */
+	uint32_t depth_alarm;	    /* 0 = off */
+	const char *dead_packets;   /* NULL: none */
+	uint32_t dead_sample;	    /* one of so many; 0: not given, every one */
 	bool quiet;
 	bool help;
 	bool version;

@@ -19,6 +19,9 @@ void table_print(
 /* report.c: checks that the report can be written, before a packet moves. Returns 0 or -errno. */
 int report_probe(const char *path);
 
+/* report.c: the report as text, to be freed; NULL when memory is short. */
+char *report_text(const struct app *app, const struct status *status);
+
 /*
  * report.c: writes the JSON report: to a file beside it first, then renamed, so that a reader never
  * sees half of one. Returns 0 or -errno.

@@ -347,10 +347,10 @@ report_object(const struct app *app, const struct status *status)
 }
 
 /*
- * The report as text, to be freed; NULL when memory is short. Not by json_dumps: jansson 2.14 loses
- * pieces of text when it can't grow its buffer, and says nothing.
+ * Not by json_dumps: jansson 2.14 loses pieces of text when it can't grow its buffer, and says
+ * nothing.
  */
-static char *
+char *
 report_text(const struct app *app, const struct status *status)
 {
 	json_t *report = report_object(app, status);

@@ -17,6 +17,8 @@ WORK=$(mktemp -d "${TMPDIR:-/tmp}/weir-$TEST_NAME-XXXXXX") || exit 1
 PREFIX=weir-test-$$ # of the EAL's file prefixes: tests may run side by side
 EAL_FOLDER=/var/run/dpdk
 [ "$(id -u)" = 0 ] || EAL_FOLDER=${XDG_RUNTIME_DIR:-/tmp}/dpdk
+CONTROL_FOLDER=/run/weir
+[ "$(id -u)" = 0 ] || CONTROL_FOLDER=${XDG_RUNTIME_DIR:-/nonexistent}/weir
 RUN_SECONDS=60     # no single run takes longer; a hang is a failure, not a wait for ever
 CLEANUPS=()
 # The system's own where there is one: a version manager's wrapper costs half a second a call.
@@ -38,7 +40,7 @@ cleanup() {
 	for ((i = ${#CLEANUPS[@]} - 1; i >= 0; i--)); do
 		"${CLEANUPS[i]}"
 	done
-	rm -rf "$WORK" "$EAL_FOLDER/$PREFIX"-*
+	rm -rf "$WORK" "$EAL_FOLDER/$PREFIX"-* "$CONTROL_FOLDER/$PREFIX"-*
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the row of verb_list.c that a request begins with, and calls its function. A function
+ * writes lines and returns true, or writes a reason and returns false.
+ */
+#include "verbs.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "control_path.h"
+#include "outputs.h"
+#include "verb_list.h"
+
+/* More than any verb has. */
+#define WORDS_MAX 8
+
+/* Of a stranger's word, in a refusal. */
+#define ECHO_BYTES_MAX 64
+
+struct request {
+	char text[CONTROL_REQUEST_BYTES_MAX + 1]; /* words, each terminated */
+	uint32_t n_words;
+	const char *word[WORDS_MAX];
+};
+
+static bool
+help_answer(struct app *app, const char *argument, FILE *out)
+{
+	(void)app;
+	(void)argument;
+	verb_list_print(out);
+	return true;
+}
+
+static bool
+status_answer(struct app *app, const char *argument, FILE *out)
+{
+	char *text = report_text(app, &app->status);
+
+	(void)argument;
+	if (text)
+		fprintf(out, "%s\n", text);
+	else
+		fputs("no memory", out);
+	free(text);
+	return text != NULL;
+}
+
+static const char *const state_names[WEIR_WORKER_STATE_COUNT] = {
+	[WEIR_WORKER_STARTING] = "starting",
+	[WEIR_WORKER_READY] = "ready",
+	[WEIR_WORKER_DRAINING] = "draining",
+	[WEIR_WORKER_STOPPED] = "stopped",
+	[WEIR_WORKER_DEAD] = "dead",
+};
+
+/* "paused,lost", or "-". */
+static void
+flags_format(char *text, size_t n_bytes, uint32_t flags)
+{
+	const bool is_paused = flags & WEIR_WORKER_PAUSED;
+	const bool is_lost = flags & WEIR_WORKER_LOST;
+	const bool is_stuck = flags & WEIR_WORKER_STUCK;
+
+	snprintf(text, n_bytes, "%s%s%s%s%s%s", flags == 0 ? "-" : "", is_paused ? "paused" : "",
+		is_paused && (is_lost || is_stuck) ? "," : "", is_lost ? "lost" : "",
+		is_lost && is_stuck ? "," : "", is_stuck ? "stuck" : "");
+}
+
+static bool
+workers_answer(struct app *app, const char *argument, FILE *out)
+{
+	(void)argument;
+	fprintf(out, "%3s %-7s %-8s %-17s %11s %5s %7s %12s %12s %6s\n", "id", "kind", "state",
+		"flags", "incarnation", "cpu", "depth", "lent", "completed", "busy");
+	for (uint32_t id = 0; id < app->n_workers; id++) {
+		const struct status_worker *worker = &app->status.worker[id];
+		enum weir_worker_state state;
+		char flags_text[32];
+		uint32_t flags;
+
+		state = weir_pool_worker_state(app->pool, (weir_worker_id)id, &flags);
+		flags_format(flags_text, sizeof(flags_text), flags);
+		fprintf(out,
+			"%3" PRIu32 " %-7s %-8s %-17s %11" PRIu32 " %5" PRIu32 " %7" PRIu32
+			" %12" PRIu64 " %12" PRIu64 " %5.1f%%\n",
+			id, "thread", state_names[state], flags_text,
+			weir_pool_worker_incarnation(app->pool, (weir_worker_id)id), worker->cpu,
+			worker->depth, worker->lent, worker->completed, 100 * worker->busy_ratio);
+	}
+	return true;
+}
+
+static bool
+stop_answer(struct app *app, const char *argument, FILE *out)
+{
+	(void)argument;
+	app->stop_asked = true;
+	fputs("the run ends\n", out);
+	return true;
+}
+
+typedef bool (*verb_fn)(struct app *app, const char *argument, FILE *out);
+
+static const verb_fn verb_functions[VERB_COUNT] = {
+	[VERB_HELP] = help_answer,
+	[VERB_STATUS] = status_answer,
+	[VERB_WORKERS] = workers_answer,
+	[VERB_STOP] = stop_answer,
+};
+
+/* Splits a request into words. Returns NULL, or what is wrong with it. */
+static const char *
+request_parse(struct request *request, const char *bytes, size_t n_bytes)
+{
+	char *save;
+	char *word;
+
+	request->n_words = 0;
+	if (n_bytes > CONTROL_REQUEST_BYTES_MAX)
+		return "a request has at most 4096 bytes";
+	if (n_bytes > 0 && bytes[n_bytes - 1] == '\n')
+		n_bytes--;
+	for (size_t i = 0; i < n_bytes; i++) {
+		if (bytes[i] < ' ' || bytes[i] > '~')
+			return "a request is one line of ASCII words";
+	}
+	memcpy(request->text, bytes, n_bytes);
+	request->text[n_bytes] = '\0';
+	for (word = strtok_r(request->text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		if (request->n_words == WORDS_MAX)
+			return "no request has so many words";
+		request->word[request->n_words++] = word;
+	}
+	return request->n_words > 0 ? NULL : "an empty request: help tells what can be asked";
+}
+
+/* The number of words that a request and a verb share if it begins with all of the verb's, or 0. */
+static uint32_t
+verb_match(const struct request *request, const char *words)
+{
+	uint32_t n = 0;
+
+	while (*words) {
+		const size_t length = strcspn(words, " ");
+
+		if (n == request->n_words || strlen(request->word[n]) != length ||
+			memcmp(request->word[n], words, length) != 0)
+			return 0;
+		n++;
+		words += length + (words[length] == ' ');
+	}
+	return n;
+}
+
+/* Carries a request out: writes what becomes of it. Returns whether it was granted. */
+static bool
+request_serve(struct app *app, const struct request *request, FILE *out)
+{
+	for (unsigned int i = 0; i < VERB_COUNT; i++) {
+		const struct verb_row *row = verb_row_of(i);
+		const uint32_t n = verb_match(request, row->words);
+		const uint32_t n_wanted = n + (row->argument ? 1 : 0);
+
+		if (n == 0)
+			continue;
+		if (request->n_words == n_wanted)
+			return verb_functions[i](app, row->argument ? request->word[n] : NULL, out);
+		fprintf(out, "the request is: %s%s%s", row->words, row->argument ? " " : "",
+			row->argument ? row->argument : "");
+		return false;
+	}
+	fprintf(out, "unknown request: %.*s; help tells what can be asked", ECHO_BYTES_MAX,
+		request->word[0]);
+	return false;
+}
+
+/* "error: " and the reason, or "ok" and the lines. Frees the body. NULL without memory. */
+static char *
+reply_make(bool granted, char *body, size_t body_bytes, size_t *reply_bytes)
+{
+	const char *head = granted ? "ok\n" : "error: ";
+	const char *tail = granted ? "" : "\n";
+	const size_t n_bytes = strlen(head) + body_bytes + strlen(tail);
+	char *reply = malloc(n_bytes + 1);
+
+	if (reply)
+		*reply_bytes = (size_t)snprintf(reply, n_bytes + 1, "%s%s%s", head, body, tail);
+	free(body);
+	return reply;
+}
+
+char *
+verbs_answer(struct app *app, const char *request, size_t n_bytes, size_t *reply_bytes)
+{
+	struct request parsed;
+	const char *wrong = request_parse(&parsed, request, n_bytes);
+	char *body = NULL;
+	size_t body_bytes = 0;
+	FILE *out = open_memstream(&body, &body_bytes);
+	bool granted = false;
+
+	if (!out)
+		return NULL;
+	if (wrong)
+		fputs(wrong, out);
+	else
+		granted = request_serve(app, &parsed, out);
+	if (fclose(out) != 0) {
+		free(body);
+		return NULL;
+	}
+	if (body_bytes > VERBS_REPLY_BYTES_MAX) {
+		snprintf(body, body_bytes, "the reply is longer than %u bytes",
+			VERBS_REPLY_BYTES_MAX);
+		body_bytes = strlen(body);
+		granted = false;
+	}
+	return reply_make(granted, body, body_bytes, reply_bytes);
+}
