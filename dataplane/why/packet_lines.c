@@ -103,6 +103,9 @@ route_print(FILE *out, const struct weir_explanation *why)
 	case WEIR_ROUTE_HELD_OTHER_OWNER:
 		fprintf(out, "held until %u has done %u", why->pinned, why->bucket_out);
 		break;
+	case WEIR_ROUTE_HELD_AWAITED:
+		fprintf(out, "held until a worker is there");
+		break;
 	case WEIR_ROUTE_REFUSED:
 		fprintf(out, "refused while packets are held");
 		break;

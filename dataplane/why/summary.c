@@ -33,9 +33,9 @@ totals_print(FILE *out, const struct census *census)
 static void
 decisions_print(FILE *out, const struct census *census, uint64_t moves)
 {
-	const uint64_t held = census->route[WEIR_ROUTE_HELD_BEHIND] +
-			      census->route[WEIR_ROUTE_HELD_UNROUTABLE] +
-			      census->route[WEIR_ROUTE_HELD_OTHER_OWNER];
+	const uint64_t held =
+		census->route[WEIR_ROUTE_HELD_BEHIND] + census->route[WEIR_ROUTE_HELD_UNROUTABLE] +
+		census->route[WEIR_ROUTE_HELD_OTHER_OWNER] + census->route[WEIR_ROUTE_HELD_AWAITED];
 
 	fprintf(out,
 		"decisions    %" PRIu64 " asked, %" PRIu64 " followed their pin, %" PRIu64

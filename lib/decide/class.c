@@ -364,6 +364,16 @@ packet_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state, bo
 		part_advance(dispatcher, part, 1);
 }
 
+/* The packet at hand would be routed, and waits for the worker that is to come. */
+static void
+packet_await(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+{
+	dispatcher->plan.target[state->next] = PLAN_HOLD;
+	if (state->burst->workers)
+		state->burst->workers[state->next] = WEIR_WORKER_NONE;
+	packet_hold(dispatcher, state, false);
+}
+
 void
 class_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 {
@@ -374,7 +384,10 @@ class_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 
 		dispatcher->plan.target[i] = target; /* none of those that stay held */
 		if (target == TARGET_ROUTED || target == PLAN_ALL) {
-			packet_lose(dispatcher, state, target == TARGET_ROUTED);
+			if (workers_are_awaited(dispatcher))
+				packet_await(dispatcher, state);
+			else
+				packet_lose(dispatcher, state, target == TARGET_ROUTED);
 			continue;
 		}
 		if (state->burst->workers)

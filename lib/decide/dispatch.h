@@ -24,6 +24,13 @@ class_of(const struct weir_dispatcher *dispatcher, const struct weir_meta *meta)
 	return &dispatcher->policy->class_of[weir_class_id(meta)];
 }
 
+/* Whether nobody may be routable for a while only: what finds no worker waits. */
+static inline bool
+workers_are_awaited(const struct weir_dispatcher *dispatcher)
+{
+	return pool_snapshot_of(dispatcher->snapshot)->is_awaited;
+}
+
 /* time.c */
 
 /* The deadline of a packet that is put into the hold now; 0 = it has none. */
@@ -182,8 +189,8 @@ bool burst_differs(const struct weir_dispatcher *dispatcher, const struct dispat
 void class_route(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 
 /*
- * No worker is routable: ends what is left of the burst. Losses of a strategy that names no reason
- * of its own rotate over the members.
+ * No worker is routable: what is left of the burst ends, or waits if one is awaited. Losses of a
+ * strategy that names no reason of its own rotate over the members.
  */
 void class_lose(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 
@@ -272,6 +279,14 @@ enum run_end {
 	RUN_REFUSED, /* the packet at hand stays with the caller, and all behind it */
 };
 
+/*
+ * The packet at hand must wait: for room, or for a worker. Held ones just keep their place. Where
+ * the hold is full, one that waits for a worker ends whatever its policy: who has stopped stops no
+ * port.
+ */
+enum run_end packet_hold(
+	struct weir_dispatcher *dispatcher, struct dispatch_state *state, bool wants_room);
+
 /* Carries the plan out until it is done or broken. */
 enum run_end plan_carry_out(struct weir_dispatcher *dispatcher, struct dispatch_state *state);
 
@@ -335,11 +350,11 @@ bool lane_evict(
 
 /*
  * Puts one packet into the hold: to be planned again (target WEIR_WORKER_NONE), when it counts in
- * its bucket's `held`; or for one worker and no other, as copies are, when it does not. Returns
- * false if the hold is full.
+ * its bucket's `held`; or for one worker and no other, as copies are, when it does not. Whether it
+ * waits for room tells weir_accepts. Returns false if the hold is full.
  */
 bool hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
-	weir_worker_id target, uint64_t deadline_ns);
+	weir_worker_id target, bool wants_room);
 
 /* Counts afresh which held packets refuse others: policies are others than before. */
 void refusing_recount(struct weir_dispatcher *dispatcher);

@@ -85,8 +85,9 @@ struct plan {
 	uint16_t target[WEIR_BURST_MAX]; /* by packet: a worker's id, or a PLAN_ value */
 	uint8_t asked[WEIR_BURST_MAX]; /* by packet: 1 if the strategy was asked for it (order flow)
 					*/
-	uint32_t n_asked;	       /* packets that the index counts */
-	uint32_t n_picked;	       /* packets of the strategy's last call */
+	bool wants_room[WEIR_BURST_MAX]; /* by packet that is held: it waits for room */
+	uint32_t n_asked;		 /* packets that the index counts */
+	uint32_t n_picked;		 /* packets of the strategy's last call */
 	uint32_t n_again;
 	/* By packet that asked: the answer; from WEIR_BURST_MAX on, by packet that follows a pin.
 	 */
@@ -258,7 +259,7 @@ struct weir_dispatcher {
 	struct hold_wait hold_wait;
 	struct hold_news hold_news;
 	uint64_t n_hold_passes;
-	uint32_t n_held_refusing; /* packets in the hold whose policy refuses */
+	uint32_t n_held_refusing; /* packets in the hold that want room and whose policy refuses */
 	struct budget_lines lines;
 	uint64_t now_ns; /* as weir_time_set said last; 0 = it never did */
 	struct state_period state_period;

@@ -103,7 +103,7 @@ static void
 copy_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *copy, weir_worker_id id)
 {
 	counter_add(&dispatcher->tally.rejected, 1);
-	if (!hold_add(dispatcher, copy, 0, id, hold_deadline(dispatcher)))
+	if (!hold_add(dispatcher, copy, 0, id, true))
 		drop_add(dispatcher, copy->packets[0], WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
 }
 

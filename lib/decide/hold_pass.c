@@ -31,6 +31,20 @@ burst_of_one(const struct weir_burst *burst, uint32_t i)
 	};
 }
 
+/*
+ * Whether nothing more is taken from the caller while entry number `i` waits: its policy refuses,
+ * and there is no room for it. A worker that has stopped is no reason, and neither is what such a
+ * one has left behind.
+ */
+static bool
+entry_refuses(const struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
+{
+	const uint32_t index = hold_index(hold, i);
+
+	return hold == &dispatcher->hold && hold->wants_room[index] &&
+	       class_of(dispatcher, &hold->metadata[index])->policy->refuses;
+}
+
 void
 refusing_recount(struct weir_dispatcher *dispatcher)
 {
@@ -38,19 +52,28 @@ refusing_recount(struct weir_dispatcher *dispatcher)
 
 	dispatcher->n_held_refusing = 0;
 	for (uint32_t i = 0; i < hold_count(hold); i++)
-		dispatcher->n_held_refusing +=
-			class_of(dispatcher, &hold->metadata[hold_index(hold, i)])->policy->refuses;
+		dispatcher->n_held_refusing += entry_refuses(dispatcher, hold, i);
+}
+
+/* What entry number `i` waits for is known anew. */
+static void
+entry_mark(struct weir_dispatcher *dispatcher, struct hold *hold, uint32_t i, bool wants_room)
+{
+	dispatcher->n_held_refusing -= entry_refuses(dispatcher, hold, i);
+	hold->wants_room[hold_index(hold, i)] = wants_room;
+	dispatcher->n_held_refusing += entry_refuses(dispatcher, hold, i);
 }
 
 bool
 hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uint32_t i,
-	weir_worker_id target, uint64_t deadline_ns)
+	weir_worker_id target, bool wants_room)
 {
 	const struct weir_burst one = burst_of_one(burst, i);
+	struct hold *hold = &dispatcher->hold;
 
 	/* A pin counts no more than 16 bits hold. */
 	if (weir_held(dispatcher) >= UINT16_MAX ||
-		hold_push(&dispatcher->hold, &one, target, deadline_ns) == 0)
+		hold_push(hold, &one, target, hold_deadline(dispatcher)) == 0)
 		return false;
 	if (target != WEIR_WORKER_NONE) {
 		bitset_add(&dispatcher->hold_wait.targets, target);
@@ -60,7 +83,7 @@ hold_add(struct weir_dispatcher *dispatcher, const struct weir_burst *burst, uin
 		pin->held++;
 		bitset_add(&dispatcher->hold_wait.pinned, pin->worker);
 	}
-	dispatcher->n_held_refusing += class_of(dispatcher, &burst->meta[i])->policy->refuses;
+	entry_mark(dispatcher, hold, hold_count(hold) - 1, wants_room);
 	held_count(dispatcher);
 	return true;
 }
@@ -95,13 +118,11 @@ entry_stay(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t
 static void
 entry_leave(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
-	const struct weir_meta *meta = &hold->metadata[hold_index(hold, i)];
 	struct pin *pin = entry_pin(dispatcher, hold, i);
 
 	if (pin)
 		pin->held--;
-	if (hold == &dispatcher->hold)
-		dispatcher->n_held_refusing -= class_of(dispatcher, meta)->policy->refuses;
+	dispatcher->n_held_refusing -= entry_refuses(dispatcher, hold, i);
 }
 
 /*
@@ -228,12 +249,19 @@ hold_expire(struct weir_dispatcher *dispatcher)
 	front_expire(dispatcher);
 }
 
+/* Whether an entry for one worker has one. */
+enum entry_place {
+	PLACE_FOUND,
+	PLACE_AWAITED, /* not yet */
+	PLACE_LOST,
+};
+
 /*
  * Sees to it that the worker of an entry for one worker is routable. In place of one that is not, a
  * numbered copy is redone by whoever has its number now, or by the first worker, and keeps its
- * number; of other copies everybody else has one already. Returns whether there is such a worker.
+ * number; of other copies everybody else has one already.
  */
-static bool
+static enum entry_place
 entry_place(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_t i)
 {
 	const struct weir_snapshot *snapshot = dispatcher->snapshot;
@@ -242,11 +270,13 @@ entry_place(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32_
 	weir_worker_id *id = &hold->target[index];
 
 	if (likely(snapshot->position[*id] != WEIR_WORKER_NONE))
-		return true;
-	if (snapshot->n_routable == 0 || !packet_is_sharded(dispatcher, meta))
-		return false;
+		return PLACE_FOUND;
+	if (!packet_is_sharded(dispatcher, meta))
+		return PLACE_LOST;
+	if (snapshot->n_routable == 0)
+		return workers_are_awaited(dispatcher) ? PLACE_AWAITED : PLACE_LOST;
 	*id = snapshot->routable[meta->shard_index < snapshot->n_routable ? meta->shard_index : 0];
-	return true;
+	return PLACE_FOUND;
 }
 
 /*
@@ -281,12 +311,17 @@ targets_lend(struct weir_dispatcher *dispatcher, const struct hold *hold,
 	for (; state->next < burst->n; state->next++) {
 		const uint32_t i = state->next;
 
-		if (entry_place(dispatcher, hold, first + i)) {
+		switch (entry_place(dispatcher, hold, first + i)) {
+		case PLACE_FOUND:
 			target[i] = target_lend(dispatcher, state, i, worker[i]);
-			continue;
+			break;
+		case PLACE_AWAITED:
+			target[i] = PLAN_HOLD;
+			break;
+		default:
+			target[i] = worker[i];
+			drop_add(dispatcher, burst->packets[i], worker[i], WEIR_REASON_DEAD_WORKER);
 		}
-		target[i] = worker[i];
-		drop_add(dispatcher, burst->packets[i], worker[i], WEIR_REASON_DEAD_WORKER);
 	}
 	lend_publish(dispatcher, &state->touched);
 	for (uint32_t i = 0; i < burst->n; i++)
@@ -321,6 +356,7 @@ stayed_clear(struct weir_dispatcher *dispatcher, const struct hold *hold, uint32
  *   its owner is at its budget, or somebody waits for     packets of that worker come home
  *   that
  *   it came from outside and was never planned            the next look
+ *   no worker is routable, but one is to come             another pool
  *
  * A bucket with packets in the hold gets no lends but from there: its pin names the same worker
  * until it goes. A further cause gets its row here, its mark in struct hold_wait where an entry
@@ -337,6 +373,21 @@ hold_is_due(const struct weir_dispatcher *dispatcher)
 	       bitset_meets(&wait->targets, &news->finished) ||
 	       bitset_meets(&dispatcher->lines.owners, &news->finished) ||
 	       (dispatcher->lines.any && !bitset_is_empty(&news->finished));
+}
+
+/* A run was planned: notes what those wait for that stay, the refused one included. */
+static void
+entries_mark(struct weir_dispatcher *dispatcher, struct hold *hold,
+	const struct dispatch_state *state, uint32_t first)
+{
+	const struct plan *plan = &dispatcher->plan;
+
+	for (uint32_t i = 0; i < state->next; i++) {
+		if (plan->target[i] == PLAN_HOLD)
+			entry_mark(dispatcher, hold, first + i, plan->wants_room[i]);
+	}
+	if (state->next < state->burst->n)
+		entry_mark(dispatcher, hold, first + state->next, true);
 }
 
 /* What a pass over both parts has come to. */
@@ -365,8 +416,10 @@ entries_pass(struct weir_dispatcher *dispatcher, struct hold *hold, struct weir_
 		break;
 	default:
 		/* After a refusal the rest stays untouched, in its order. */
-		if (!look->refused)
-			look->refused = burst_route(dispatcher, &state) < burst->n;
+		if (look->refused)
+			break;
+		look->refused = burst_route(dispatcher, &state) < burst->n;
+		entries_mark(dispatcher, hold, &state, first);
 	}
 	return entries_settle(dispatcher, hold, &state, first, n_kept);
 }
@@ -475,8 +528,7 @@ weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst)
 		if (unlikely(!packet_police(dispatcher, &burst->meta[i])))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
 				WEIR_REASON_RATE_LIMITED);
-		else if (!hold_add(
-				 dispatcher, burst, i, WEIR_WORKER_NONE, hold_deadline(dispatcher)))
+		else if (!hold_add(dispatcher, burst, i, WEIR_WORKER_NONE, true))
 			drop_add(dispatcher, burst->packets[i], WEIR_WORKER_NONE,
 				WEIR_REASON_HELD_OVERFLOW);
 	}

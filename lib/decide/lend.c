@@ -78,6 +78,16 @@ packet_is_reclaimed(const struct dispatch_state *state, const struct weir_meta *
 	return state->from_hold && (meta->flags & WEIR_META_RECLAIMED) != 0;
 }
 
+/* The packet at hand is dropped. Returns how the run goes on. */
+static enum run_end
+packet_drop(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id,
+	uint8_t reason)
+{
+	drop_add(dispatcher, state->burst->packets[state->next], id, reason);
+	state->next++;
+	return dispatcher->chunk > 1 ? RUN_BROKEN : RUN_DONE;
+}
+
 /* The packet finds no room, at its worker or in the hold. Returns how the run goes on. */
 static enum run_end
 packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state, weir_worker_id id,
@@ -87,23 +97,35 @@ packet_overflow(struct weir_dispatcher *dispatcher, struct dispatch_state *state
 
 	if (class_of(dispatcher, meta)->policy->refuses || packet_is_reclaimed(state, meta))
 		return RUN_REFUSED;
-	drop_add(dispatcher, state->burst->packets[state->next], id, reason);
-	state->next++;
-	return dispatcher->chunk > 1 ? RUN_BROKEN : RUN_DONE;
+	return packet_drop(dispatcher, state, id, reason);
 }
 
-/* The packet must wait for earlier ones of its bucket. Held ones just keep their place. */
-static enum run_end
-packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
+enum run_end
+packet_hold(struct weir_dispatcher *dispatcher, struct dispatch_state *state, bool wants_room)
 {
-	if (!state->from_hold && !hold_add(dispatcher, state->burst, state->next, WEIR_WORKER_NONE,
-					 hold_deadline(dispatcher)))
-		return packet_overflow(
-			dispatcher, state, WEIR_WORKER_NONE, WEIR_REASON_HELD_OVERFLOW);
+	dispatcher->plan.wants_room[state->next] = wants_room;
+	if (!state->from_hold &&
+		!hold_add(dispatcher, state->burst, state->next, WEIR_WORKER_NONE, wants_room))
+		return wants_room ? packet_overflow(dispatcher, state, WEIR_WORKER_NONE,
+					    WEIR_REASON_HELD_OVERFLOW)
+				  : packet_drop(dispatcher, state, WEIR_WORKER_NONE,
+					    WEIR_REASON_HELD_OVERFLOW);
 	if (state->from_hold && dispatcher->pins)
 		dispatcher->pins[state->burst->meta[state->next].bucket].flags |= PIN_STAYED;
 	state->next++;
 	return RUN_DONE;
+}
+
+/* Whether a packet that must wait does so for budget, which is room, and not for its bucket. */
+static bool
+packet_wants_budget(const struct weir_dispatcher *dispatcher, const struct dispatch_state *state)
+{
+	const struct pin *pin;
+
+	if (!dispatcher->has_budget || !dispatcher->pins)
+		return dispatcher->has_budget;
+	pin = &dispatcher->pins[state->burst->meta[state->next].bucket];
+	return !pin_waits(pin, state->from_hold) && !pin_is_out(dispatcher, pin);
 }
 
 /* Points the pin to where its bucket's packet went. Returns whether that was a move. */
@@ -291,7 +313,7 @@ packet_settle(struct weir_dispatcher *dispatcher, struct dispatch_state *state)
 	const uint16_t target = dispatcher->plan.target[state->next];
 
 	if (target == PLAN_HOLD)
-		return packet_hold(dispatcher, state);
+		return packet_hold(dispatcher, state, packet_wants_budget(dispatcher, state));
 	if (target >= PLAN_SPECIAL) {
 		special_settle(dispatcher, state);
 		return RUN_DONE;

@@ -124,7 +124,7 @@ class_route_explain(const struct weir_dispatcher *dispatcher, const struct weir_
 	else if (explanation->action == WEIR_ACTION_DIVERT)
 		return WEIR_ROUTE_DIVERTED;
 	else if (explanation->n_routable == 0)
-		return WEIR_ROUTE_LOST;
+		return workers_are_awaited(dispatcher) ? WEIR_ROUTE_HELD_AWAITED : WEIR_ROUTE_LOST;
 	else
 		return is_for_all || (flags & WEIR_STRATEGY_ALL_TARGETS) ? WEIR_ROUTE_ALL
 									 : WEIR_ROUTE_COUNT;

@@ -20,8 +20,10 @@ hold_init(struct hold *hold, uint32_t capacity)
 		.metadata = calloc(n_slots, sizeof(struct weir_meta)),
 		.target = calloc(n_slots, sizeof(weir_worker_id)),
 		.deadline_ns = calloc(n_slots, sizeof(uint64_t)),
+		.wants_room = calloc(n_slots, sizeof(bool)),
 	};
-	if (hold->packets && hold->data && hold->metadata && hold->target && hold->deadline_ns)
+	if (hold->packets && hold->data && hold->metadata && hold->target && hold->deadline_ns &&
+		hold->wants_room)
 		return 0;
 	hold_fini(hold);
 	return -ENOMEM;
@@ -35,6 +37,7 @@ hold_fini(struct hold *hold)
 	free(hold->metadata);
 	free(hold->target);
 	free(hold->deadline_ns);
+	free(hold->wants_room);
 	*hold = (struct hold) { 0 };
 }
 
@@ -48,6 +51,7 @@ entry_write(struct hold *hold, uint32_t index, const struct weir_burst *burst, u
 	hold->metadata[index] = burst->meta[i];
 	hold->target[index] = target;
 	hold->deadline_ns[index] = deadline_ns;
+	hold->wants_room[index] = false;
 }
 
 uint32_t
@@ -105,6 +109,7 @@ hold_move(struct hold *hold, uint32_t from, uint32_t to)
 	hold->metadata[target] = hold->metadata[source];
 	hold->target[target] = hold->target[source];
 	hold->deadline_ns[target] = hold->deadline_ns[source];
+	hold->wants_room[target] = hold->wants_room[source];
 }
 
 void

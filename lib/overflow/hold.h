@@ -24,6 +24,7 @@ struct hold {
 	struct weir_meta *metadata;
 	weir_worker_id *target; /* who is to get it; WEIR_WORKER_NONE: that is planned again */
 	uint64_t *deadline_ns;	/* from when on it is too late; 0 = never */
+	bool *wants_room;	/* what it waits for is room; else, a worker */
 };
 
 /* Allocates a hold of `capacity` packets, 0 allowed. Returns 0 or -ENOMEM. Control thread. */

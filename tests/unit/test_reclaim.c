@@ -65,6 +65,35 @@ what_was_queued_goes_to_others_in_order(void **state)
 	}
 }
 
+/* A16 */
+static void
+what_was_in_process_is_lost_and_the_rest_is_done_by_the_next_incarnation_a16(void **state)
+{
+	(void)state;
+	for (int claims = 0; claims < 2; claims++) {
+		struct rig *rig = kind_rig(claims, 1, 512);
+		struct weir_departure how = crash;
+
+		how.awaited = true;
+		for (uint32_t i = 0; i < 5; i++)
+			assert_int_equal(rig_dispatch(rig, 21), 21);
+		assert_int_equal(rig_take(rig, 0, 5), 5);
+		rig_kill(rig, 0, &how);
+		rig_harvest(rig);
+		assert_int_equal(order_held(rig), 100);
+		assert_int_equal(rig_dropped(rig, WEIR_REASON_CRASH_INFLIGHT), 5);
+		rig_restart(rig, 0);
+		rig_harvest(rig);
+		assert_int_equal(order_held(rig), 0);
+		assert_int_equal(rig_work(rig, 0, UINT32_MAX), 100);
+		assert_int_equal(rig_harvest(rig), 100);
+		assert_int_equal(rig->dispatcher[0].n_ended, 105);
+		for (uint32_t i = 0; i < 105; i++)
+			assert_int_equal(rig->dispatcher[0].packets[i].n_taken, 1);
+		rig_destroy(rig);
+	}
+}
+
 static void
 what_was_completed_comes_home_with_its_verdict(void **state)
 {
@@ -300,6 +329,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_queued_goes_to_others_in_order),
+		cmocka_unit_test(
+			what_was_in_process_is_lost_and_the_rest_is_done_by_the_next_incarnation_a16),
 		cmocka_unit_test(what_was_completed_comes_home_with_its_verdict),
 		cmocka_unit_test(what_was_queued_ends_where_it_is_not_to_be_redone_a17),
 		cmocka_unit_test(a_long_lane_is_reclaimed_in_bounded_steps),

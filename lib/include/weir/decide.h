@@ -21,8 +21,8 @@ struct weir_dispatcher;
  * to transmit, and no worker) by the dispatcher. They are the caller's again, to transmit or free
  * as the verdict says. Runs inside weir_dispatch, weir_hold, weir_harvest, weir_reclaim and
  * weir_hold_drop, on their thread; must call none of them. Verdicts are copies. `worker` is the one
- * that they came back from, WEIR_WORKER_NONE if they were never lent, or were evicted before a
- * worker took them; the verdict of such a drop has `intended`.
+ * that they came back from, WEIR_WORKER_NONE if they were never lent, or were taken back out of its
+ * lane (evicted, or it is gone); the verdict of such a drop has `intended`.
  */
 typedef void (*weir_finish_fn)(void *context, void *const *packets,
 	const struct weir_verdict *verdicts, uint32_t n, weir_worker_id worker);
@@ -87,8 +87,8 @@ WEIR_API void weir_time_set(struct weir_dispatcher *dispatcher, uint64_t now_ns)
  * Packets that the policy drops or evicts come back through `finish` before this returns. Under a
  * policy that refuses (`reject`), the first refusal ends the dispatch: the packets from there on
  * stay with the caller, the message index does not count them, and nothing is dispatched while
- * packets of such a policy are held. A packet for several workers is never refused: its copies that
- * find no room are held for their workers, each counted in `rejected`.
+ * packets of such a policy are held for want of room. A packet for several workers is never
+ * refused: its copies that find no room are held for their workers, each counted in `rejected`.
  *
  * @return packets taken over: lent, dropped or held; less than burst->n only if some were refused
  * Caller: the dispatcher's own thread. No allocation, lock or system call.
@@ -125,8 +125,10 @@ WEIR_API void weir_burst_split(
 WEIR_API void weir_hold(struct weir_dispatcher *dispatcher, const struct weir_burst *burst);
 
 /**
- * Whether weir_dispatch takes packets now: not while it holds some whose policy refuses. An
- * rx core polls only then. Caller: the dispatcher's own thread.
+ * Whether weir_dispatch takes packets now: not while it holds some that find no room, or no budget,
+ * and whose policy refuses. What waits for a worker that takes nothing, or for one that is to come,
+ * and what was lent to one that is gone, is no hindrance. An rx core polls only then. Caller: the
+ * dispatcher's own thread.
  */
 WEIR_API bool weir_accepts(const struct weir_dispatcher *dispatcher);
 
@@ -153,9 +155,11 @@ enum weir_reclaim_mode {
 };
 
 /**
- * Ends everything that is lent to one worker: what it has completed is harvested, the rest is
- * dropped for `reason`. The lane takes no packets afterwards, and the worker cannot be added to the
- * pool again. Take it out of the routable workers first: picks would find its empty lane otherwise.
+ * For the end of a run: ends everything that is lent to one worker: what it has completed is
+ * harvested, the rest is dropped for `reason`, what of it is being reclaimed already
+ * (weir_pool_worker_gone) excepted: that is held. The lane takes no packets afterwards, and the
+ * worker cannot be added to the pool again. Take it out of the routable workers first: picks would
+ * find its empty lane otherwise.
  * @param worker below n_workers (asserted)
  * @param reason below WEIR_REASON_COUNT (asserted)
  * @return packets dropped

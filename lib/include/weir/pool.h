@@ -97,8 +97,9 @@ enum weir_order {
 	 *
 	 * The limits: two dispatchers have no order between them; flows that share a bucket share
 	 * its moves; copies for several workers are concurrent. What must wait for a worker that
-	 * has left the pool waits in the hold; under a policy that refuses, its dispatcher takes
-	 * nothing more until that worker has given back what it has.
+	 * takes nothing (it has left the pool, is paused or lost, or is gone) waits in the hold,
+	 * and ends as `held_overflow` where that is full, under a policy that refuses, too: one
+	 * such worker does not keep the others from getting packets.
 	 */
 	WEIR_ORDER_FLOW = 1,
 };

@@ -20,6 +20,7 @@ enum weir_route {
 	WEIR_ROUTE_HELD_UNROUTABLE,  /**< held: its bucket is out at a worker that takes no more */
 	WEIR_ROUTE_HELD_OTHER_OWNER, /**< held: its bucket is out at a worker that owns it no more
 				      */
+	WEIR_ROUTE_HELD_AWAITED,     /**< held: no worker is routable yet */
 	WEIR_ROUTE_REFUSED,  /**< stays with the caller: the policy refuses, some are held */
 	WEIR_ROUTE_LOST,     /**< dropped: no worker is routable */
 	WEIR_ROUTE_DROPPED,  /**< its class drops it, or the policer of its class has no token */
