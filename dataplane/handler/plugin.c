@@ -48,6 +48,7 @@ inner_open(struct plugin *plugin, const struct handler_setup *setup, const char 
 		.seed = setup->seed,
 		.tsc_hz = setup->tsc_hz,
 		.pair = setup->pair,
+		.incarnation = setup->incarnation,
 		.n_ports = setup->n_ports,
 		.worker = setup->worker,
 	};

@@ -75,6 +75,7 @@ const struct handler handler_port = {
 	.help = "sends to that port (a TAP, a memif ...), which only sends then: a program reads "
 		"there",
 	.names_port = true,
+	.restartable = true,
 	.open = port_open,
 	.process = port_process,
 	.close = port_close,

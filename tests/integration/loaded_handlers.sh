@@ -148,7 +148,7 @@ refused "plugin:$TOP_FLOWS_SO" "allowed a file, not ''"
 # Behind the trial, when the ports are there.
 refused "plugin:$TOP_FLOWS_SO:$WORK/absent/x" "allowed a file that can be written, not '"
 refused "plugin:$TEST_PLUGINS/handler_late_begin_fails.so" "allowed a begin"
-refused "plugin:$TEST_PLUGINS/handler_tells.so:x" "allowed worker 0, "
+refused "plugin:$TEST_PLUGINS/handler_tells.so:x" "allowed worker 0.0, "
 # A refused run has not touched what an earlier one left.
 printf 'mine\n' >"$WORK/kept.0"
 weir_run kept --vdev net_null0 -- --workers 1 --packets 1 --stats-period 0 --report "$WORK/absent/r" \

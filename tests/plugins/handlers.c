@@ -75,9 +75,9 @@ telling_open(const struct weir_handler_setup *setup, const char *arguments, void
 	if (setup->is_trial)
 		return good_open(setup, arguments, state, error, error_bytes);
 	snprintf(error, error_bytes,
-		"worker %u, %u ports, 1 to %u, seed %" PRIu64 ", %" PRIu64 " Hz, '%s'",
-		setup->worker, setup->n_ports, setup->pair[1], setup->seed, setup->tsc_hz,
-		arguments ? arguments : "none");
+		"worker %u.%u, %u ports, 1 to %u, seed %" PRIu64 ", %" PRIu64 " Hz, '%s'",
+		setup->worker, setup->incarnation, setup->n_ports, setup->pair[1], setup->seed,
+		setup->tsc_hz, arguments ? arguments : "none");
 	return -ERANGE;
 }
 

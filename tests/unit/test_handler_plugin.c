@@ -444,12 +444,53 @@ setup_and_arguments_reach_the_handler_and_its_words_come_back(void **state)
 	struct fixture *f = *state;
 
 	assert_open_fails(f, "tells", NULL, ERANGE,
-		"worker 2, 4 ports, 1 to 0, seed 7, 1000000000 Hz, 'none'");
+		"worker 2.0, 4 ports, 1 to 0, seed 7, 1000000000 Hz, 'none'");
 	assert_open_fails(
-		f, "tells", "", ERANGE, "worker 2, 4 ports, 1 to 0, seed 7, 1000000000 Hz, ''");
+		f, "tells", "", ERANGE, "worker 2.0, 4 ports, 1 to 0, seed 7, 1000000000 Hz, ''");
 	assert_open_fails(f, "tells", "a:b=c", ERANGE,
-		"worker 2, 4 ports, 1 to 0, seed 7, 1000000000 Hz, 'a:b=c'");
+		"worker 2.0, 4 ports, 1 to 0, seed 7, 1000000000 Hz, 'a:b=c'");
 	assert_open_fails(f, "late_silent", NULL, EINVAL, "Invalid argument");
+}
+
+/* The first line of a file. */
+static void
+assert_first_line(const char *path, const char *expected)
+{
+	char line[64] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	assert_string_equal(line, expected);
+}
+
+/* Of worker 2: its successor begins while the file of the one before is there. */
+static void
+top_flows_leaves_the_file_of_an_earlier_incarnation_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct handler_setup setup = setup_of_four;
+	const struct handler *handler = handler_find("plugin");
+	char arguments[SPEC_BYTES], path[2][96];
+
+	snprintf(arguments, sizeof(arguments), "%s:%s/f", getenv("TOP_FLOWS_SO"), f->directory);
+	snprintf(path[0], sizeof(path[0]), "%s/f.2", f->directory);
+	snprintf(path[1], sizeof(path[1]), "%s/f.2.1", f->directory);
+	for (setup.incarnation = 0; setup.incarnation < 2; setup.incarnation++) {
+		assert_int_equal(handler->open(&setup, arguments, &f->handler_state, f->error,
+					 sizeof(f->error)),
+			0);
+		assert_int_equal(handler->begin(f->handler_state, f->error, sizeof(f->error)), 0);
+		if (setup.incarnation == 1)
+			assert_first_line(path[0], "# flow packets bytes\n");
+		handler->process(f->handler_state, f->packets, N_PACKETS, f->verdicts);
+		fixture_close(f, handler);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_first_line(path[i], "# flow packets bytes\n");
+		assert_int_equal(unlink(path[i]), 0);
+	}
 }
 
 static void
@@ -509,6 +550,7 @@ main(void)
 		WITH_FIXTURE(a_worker_opens_the_registered_handler_without_a_trial),
 		WITH_FIXTURE(a_handler_without_state_needs_none_of_the_other_calls),
 		WITH_FIXTURE(setup_and_arguments_reach_the_handler_and_its_words_come_back),
+		WITH_FIXTURE(top_flows_leaves_the_file_of_an_earlier_incarnation_alone),
 		WITH_FIXTURE(a_run_that_does_not_begin_or_end_well_is_told),
 		cmocka_unit_test(a_handler_that_is_honest_about_its_packets_passes_the_trial),
 	};

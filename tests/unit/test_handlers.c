@@ -52,7 +52,8 @@ registry_finds_nothing_by_a_prefix_or_a_longer_name(void **state)
 static void
 handlers_whose_work_can_be_done_twice_say_that_they_are_restartable(void **state)
 {
-	static const char *const restartable[] = { "forward", "echo", "drop", "burn", "wait" };
+	static const char *const restartable[] = { "forward", "echo", "drop", "burn", "wait",
+		"port" };
 	static const char *const others[] = { "swap-mac", "pcap", "plugin" };
 
 	(void)state;

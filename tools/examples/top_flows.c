@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A handler to copy from, with a state: counts each flow's packets and bytes, forwards them, and at
- * the end writes what were the ten busiest flows of worker N to FILE.N.
+ * the end writes what were the ten busiest flows of worker N to FILE.N. Its successor, if that was
+ * ended or died, writes to FILE.N.1, and so on.
  *   cc -O2 -shared -fPIC top_flows.c $(pkg-config --cflags weir) -o top_flows.so
  *   weir ... -- --handler plugin:top_flows.so:FILE
  */
@@ -13,7 +14,8 @@
 
 #include <weir/handler.h>
 
-enum { TABLE_SLOTS = 4096, PROBES_MAX = 8, TOP_FLOWS = 10, PORTS_MAX = 256, PATH_BYTES = 512 };
+enum { TABLE_SLOTS = 4096, PROBES_MAX = 8, TOP_FLOWS = 10, PORTS_MAX = 256 };
+enum { NAME_LENGTH_MAX = 490, PATH_BYTES = 512 };
 
 struct flow {
 	uint64_t hash;
@@ -30,34 +32,45 @@ struct top_flows {
 	struct flow table[TABLE_SLOTS];
 };
 
+/* Names and opens the file. What it holds stays there until the run begins. Returns 0 or -1. */
+static int
+file_open(struct top_flows *top, const struct weir_handler_setup *setup, const char *name)
+{
+	const unsigned int worker = setup->worker;
+
+	if (setup->incarnation == 0)
+		snprintf(top->path, sizeof(top->path), "%s.%u", name, worker);
+	else
+		snprintf(top->path, sizeof(top->path), "%s.%u.%" PRIu32, name, worker,
+			setup->incarnation);
+	top->file = fopen(top->path, "a");
+	return top->file ? 0 : -1;
+}
+
 static int
 top_flows_open(const struct weir_handler_setup *setup, const char *arguments, void **state,
 	char *error, size_t error_bytes)
 {
-	struct top_flows *top = calloc(1, sizeof(*top));
+	struct top_flows *top;
 
-	*state = top;
+	if (!arguments || !arguments[0] || strlen(arguments) > NAME_LENGTH_MAX) {
+		snprintf(error, error_bytes, "a file, not '%s'", arguments ? arguments : "");
+		return -EINVAL;
+	}
+	top = calloc(1, sizeof(*top));
 	if (!top) {
 		snprintf(error, error_bytes, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	if (!arguments || !arguments[0] || strlen(arguments) > PATH_BYTES - 8) {
-		snprintf(error, error_bytes, "a file, not '%s'", arguments ? arguments : "");
+	memcpy(top->pair, setup->pair, setup->n_ports < PORTS_MAX ? setup->n_ports : PORTS_MAX);
+	if (!setup->is_trial && file_open(top, setup, arguments) < 0) {
+		snprintf(error, error_bytes, "a file that can be written, not '%s' (%s)", arguments,
+			strerror(errno));
 		free(top);
 		return -EINVAL;
 	}
-	memcpy(top->pair, setup->pair, setup->n_ports < PORTS_MAX ? setup->n_ports : PORTS_MAX);
-	if (setup->is_trial)
-		return 0;
-	/* What the file holds stays there until the run begins. */
-	snprintf(top->path, sizeof(top->path), "%s.%u", arguments, (unsigned int)setup->worker);
-	top->file = fopen(top->path, "a");
-	if (top->file)
-		return 0;
-	snprintf(error, error_bytes, "a file that can be written, not '%s' (%s)", arguments,
-		strerror(errno));
-	free(top);
-	return -EINVAL;
+	*state = top;
+	return 0;
 }
 
 static int

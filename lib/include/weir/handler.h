@@ -56,7 +56,10 @@ struct weir_handler_setup {
 	uint64_t seed;	     /**< for random decisions; differs per worker */
 	uint64_t tsc_hz;     /**< ticks of the TSC in a second; in a trial any number */
 	const uint8_t *pair; /**< port → the one that `forward` sends to; 0 if there is no port */
-	uint16_t n_ports;    /**< entries of `pair`; not all of them are ports */
+	/** Of the worker, from 0: one that was ended or died has a successor. What an earlier
+	 * incarnation has written is left alone. */
+	uint32_t incarnation;
+	uint16_t n_ports;      /**< entries of `pair`; not all of them are ports */
 	weir_worker_id worker; /**< the worker that this state is for, 0 .. 255 */
 	bool is_trial;	       /**< made-up packets, in a child process: leave nothing behind */
 };
