@@ -248,6 +248,8 @@ set_totals(json_t *report, const struct app *app, const struct status *status)
 	failed |= set_count(report, "depth_visits", status->depth_visits);
 	failed |= set_count(report, "line_reads", status->line_reads);
 	failed |= set_count(report, "stuck_workers", app->n_stuck);
+	failed |= set_count(report, "restarts", status->restarts);
+	failed |= set_count(report, "crashes", status->crashes);
 	failed |= set_counts(
 		report, "flow", status->flow, WEIR_FLOW_REASON_COUNT, weir_flow_reason_name);
 	return failed;
@@ -293,6 +295,37 @@ queue_object(const struct status *status, uint32_t i)
 	return whole_or_null(object, failed);
 }
 
+/* The words for a worker's flags; a list, since it can have several. */
+static int
+set_flags(json_t *object, const struct status_worker *worker)
+{
+	char text[STATUS_FLAGS_BYTES];
+	json_t *list = json_array();
+	char *rest = NULL;
+	int failed = 0;
+
+	status_worker_flags(worker, text);
+	for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+		failed |= json_array_append_new(list, json_string(word));
+	return json_object_set_new(object, "flags", whole_or_null(list, failed));
+}
+
+/* Who it is, and what has become of it. */
+static int
+set_life(json_t *object, const struct status_worker *worker)
+{
+	int failed = 0;
+
+	failed |= set_string(object, "kind", worker->is_process ? "process" : "thread");
+	failed |= set_string(object, "state", weir_slot_phase_name(worker->phase));
+	failed |= set_flags(object, worker);
+	failed |= set_count(object, "incarnation", worker->incarnation);
+	failed |= set_count(object, "pid", worker->pid);
+	failed |= set_count(object, "restarts", worker->restarts);
+	failed |= set_count(object, "crashes", worker->crashes);
+	return failed;
+}
+
 static json_t *
 worker_object(const struct status *status, uint32_t i)
 {
@@ -302,6 +335,7 @@ worker_object(const struct status *status, uint32_t i)
 
 	failed |= set_count(object, "id", i);
 	failed |= set_count(object, "cpu", worker->cpu);
+	failed |= set_life(object, worker);
 	failed |= set_count(object, "lent", worker->lent);
 	failed |= set_count(object, "urgent", worker->urgent);
 	failed |= set_count(object, "received", worker->received);

@@ -5,6 +5,8 @@
  */
 #include "status.h"
 
+#include <stdio.h>
+
 #include <rte_cycles.h>
 
 #include "app.h"
@@ -307,6 +309,63 @@ status_collect(const struct app *app, struct status *status)
 	status->capture_lost += counter_read(&app->dead_file.lost);
 	status->skew = skew_watch_read(&app->skew);
 	status->ledger_ok = weir_ledger_gap(&status->ledger) == 0 && ends_agree(status);
+}
+
+/* A flag of a worker, as people read it. */
+struct flag_word {
+	uint32_t flag; /* 0: slow, which is no flag of the pool's */
+	const char *name;
+};
+
+static const struct flag_word flag_words[] = {
+	{ WEIR_WORKER_PAUSED, "paused" },
+	{ WEIR_WORKER_LOST, "lost" },
+	{ WEIR_WORKER_STUCK, "stuck" },
+	{ 0, "slow" },
+};
+
+#define N_FLAG_WORDS (sizeof(flag_words) / sizeof(flag_words[0]))
+
+static bool
+worker_has(const struct status_worker *worker, const struct flag_word *word)
+{
+	return word->flag ? worker->flags & word->flag : worker->is_slow;
+}
+
+const char *
+status_worker_flags(const struct status_worker *worker, char *text)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < N_FLAG_WORDS; i++) {
+		if (worker_has(worker, &flag_words[i]))
+			used += (size_t)snprintf(text + used, STATUS_FLAGS_BYTES - used, "%s%s",
+				used ? "," : "", flag_words[i].name);
+	}
+	return text;
+}
+
+const char *
+status_worker_word(const struct status_worker *worker)
+{
+	static const char *const words[WEIR_SLOT_PHASE_COUNT] = {
+		[WEIR_SLOT_FREE] = "free",
+		[WEIR_SLOT_STARTING] = "starts",
+		[WEIR_SLOT_DRAINING] = "drains",
+		[WEIR_SLOT_ENDING] = "ends",
+		[WEIR_SLOT_RECLAIMING] = "gone",
+		[WEIR_SLOT_STOPPED] = "stopped",
+		[WEIR_SLOT_QUARANTINED] = "OUT",
+	};
+
+	if (worker->phase != WEIR_SLOT_READY)
+		return words[worker->phase];
+	for (size_t i = 0; i < N_FLAG_WORDS; i++) {
+		if (worker_has(worker, &flag_words[i]))
+			return flag_words[i].name;
+	}
+	return "";
 }
 
 int

@@ -108,6 +108,16 @@ struct status {
 	struct status_worker worker[WEIR_WORKERS_MAX];
 };
 
+/* One word for where a worker is, of at most 7 letters; empty: it is ready and well. */
+const char *status_worker_word(const struct status_worker *worker);
+
+/*
+ * The flags of a worker as words, comma-separated and in fixed order: "paused,lost,stuck,slow".
+ * Returns `text`, which has STATUS_FLAGS_BYTES.
+ */
+#define STATUS_FLAGS_BYTES 32
+const char *status_worker_flags(const struct status_worker *worker, char *text);
+
 /* The exit status (enum exit_status) of a run that ended like this; `well`: nothing has failed. */
 int status_exit(const struct status *status, bool well);
 

@@ -42,6 +42,22 @@ all_command_stop(struct app *app)
 		weir_pool_command(app->pool, (weir_worker_id)i, WEIR_COMMAND_STOP);
 }
 
+/* From here on that a worker goes is no crash. */
+static void
+all_are_unwanted(struct app *app)
+{
+	for (uint32_t i = 0; i < app->supervisor.n; i++)
+		slot_tell(app, (weir_worker_id)i, WEIR_SLOT_EVENT_KILL);
+}
+
+/* Their packets are taken back by the end of the run. */
+static void
+all_settle(struct app *app)
+{
+	for (uint32_t i = 0; i < app->supervisor.n; i++)
+		slot_tell(app, (weir_worker_id)i, WEIR_SLOT_EVENT_RECLAIMED);
+}
+
 /* Ends what is left. Returns whether there is anything that can be ended. */
 static bool
 rest_end(struct app *app)
@@ -63,6 +79,7 @@ void
 supervisor_stop(struct app *app)
 {
 	app->supervisor.is_closing = true;
+	all_are_unwanted(app);
 	all_command_stop(app);
 	wait_for_all(app, LEAVE_NS);
 	if (rest_end(app))
@@ -74,4 +91,5 @@ supervisor_stop(struct app *app)
 		slot_warn(app, (weir_worker_id)i,
 			"does not return from its handler: what it holds is written off");
 	}
+	all_settle(app);
 }

@@ -198,13 +198,23 @@ figures_add(struct worker_figures *figures, const struct table *table, uint32_t 
 
 static void
 print_figures(const struct table *table, const char *label, const char *cpu,
-	const struct worker_figures *figures, uint32_t n)
+	const struct worker_figures *figures, uint32_t n, const char *word)
 {
-	fprintf(table->out, "%10s%6s%14s%14s%9s%9s%9s%6.0f%%%14s\n", label, cpu,
+	fprintf(table->out, "%10s%6s%14s%14s%9s%9s%9s%6.0f%%%14s%s%s\n", label, cpu,
 		number_count(figures->received).text, number_count(figures->completed).text,
 		number_scaled(figures->rate).text, number_count(figures->depth).text,
 		number_count(figures->max_depth).text, figures->busy / n * 100,
-		number_count(figures->dropped).text);
+		number_count(figures->dropped).text, word[0] ? " " : "", word);
+}
+
+/* At rest all have stopped: only who did not, or was put out, is worth a word. */
+static const char *
+worker_word(const struct table *table, uint32_t id)
+{
+	const struct status_worker *worker = &table->now->worker[id];
+	const bool is_plain = worker->phase == WEIR_SLOT_STOPPED || worker->phase == WEIR_SLOT_FREE;
+
+	return table->now->at_rest && is_plain ? "" : status_worker_word(worker);
 }
 
 static void
@@ -214,7 +224,7 @@ print_worker(const struct table *table, uint32_t id)
 
 	figures_add(&figures, table, id);
 	print_figures(table, number_count(id).text, number_count(table->now->worker[id].cpu).text,
-		&figures, 1);
+		&figures, 1, worker_word(table, id));
 }
 
 /* One row for the workers from `first` on. */
@@ -228,7 +238,7 @@ print_other_workers(const struct table *table, uint32_t first)
 	for (uint32_t id = first; id < table->now->n_workers; id++)
 		figures_add(&figures, table, id);
 	snprintf(label, sizeof(label), "%" PRIu32 " more", n);
-	print_figures(table, label, "", &figures, n);
+	print_figures(table, label, "", &figures, n, "");
 }
 
 static void
@@ -413,6 +423,11 @@ print_facts(const struct table *table, const struct app *app)
 		print_fact(table, "polarised", now->skew.alarms,
 			"seconds in which the flow hash could not spread the traffic", NULL);
 	fprintf(table->out, "%10s  %" PRIu64 "\n", "seed", app->options.seed);
+	if (now->crashes)
+		print_fact(table, "died", now->crashes, "times that a worker went unasked", NULL);
+	if (now->restarts)
+		print_fact(table, "restarted", now->restarts, "times that another took its place",
+			NULL);
 	if (app->n_stuck)
 		print_fact(table, "stuck", app->n_stuck,
 			"workers did not end; what they had is dropped", NULL);

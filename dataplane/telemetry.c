@@ -131,6 +131,8 @@ add_totals(struct rte_tel_data *reply, struct rte_tel_data *names, const struct 
 	rte_tel_data_add_dict_u64(reply, "tx_dropped", status->tx_dropped);
 	rte_tel_data_add_dict_u64(reply, "depth_visits", status->depth_visits);
 	rte_tel_data_add_dict_u64(reply, "line_reads", status->line_reads);
+	rte_tel_data_add_dict_u64(reply, "restarts", status->restarts);
+	rte_tel_data_add_dict_u64(reply, "crashes", status->crashes);
 	add_counts(
 		reply, "flow", names, status->flow, WEIR_FLOW_REASON_COUNT, weir_flow_reason_name);
 }
@@ -172,8 +174,23 @@ answer_workers(const struct app *app, const struct status *status, const char *p
 }
 
 static void
+add_life(struct rte_tel_data *reply, const struct status_worker *worker)
+{
+	char flags[STATUS_FLAGS_BYTES];
+
+	rte_tel_data_add_dict_string(reply, "kind", worker->is_process ? "process" : "thread");
+	rte_tel_data_add_dict_string(reply, "state", weir_slot_phase_name(worker->phase));
+	rte_tel_data_add_dict_string(reply, "flags", status_worker_flags(worker, flags));
+	rte_tel_data_add_dict_u64(reply, "incarnation", worker->incarnation);
+	rte_tel_data_add_dict_u64(reply, "pid", worker->pid);
+	rte_tel_data_add_dict_u64(reply, "restarts", worker->restarts);
+	rte_tel_data_add_dict_u64(reply, "crashes", worker->crashes);
+}
+
+static void
 add_worker(struct rte_tel_data *reply, const struct status_worker *worker)
 {
+	add_life(reply, worker);
 	rte_tel_data_add_dict_u64(reply, "cpu", worker->cpu);
 	rte_tel_data_add_dict_u64(reply, "lent", worker->lent);
 	rte_tel_data_add_dict_u64(reply, "urgent", worker->urgent);
