@@ -46,14 +46,15 @@ reader_silence() { # NAMESPACE
 }
 
 # reader_listen INDEX IFACE FILE: tcpdump of what comes in by the reader's interface; returns once it
-# listens. Every packet is in the file as soon as it was read.
+# listens. Every packet is in the file as soon as it was read. Its buffer has 16,384 places of 2 kB, more
+# than any test sends: with longer ones a busy machine would lose packets.
 reader_listen() {
 	local namespace error="$WORK/reader-$1.err"
 
 	namespace=$(reader_namespace "$1")
 	ip -n "$namespace" link set "$2" arp off up || fail "$2 of reader $1 does not start"
 	READERS_FILE[$1]=$3
-	ip netns exec "$namespace" tcpdump -Z root -n -s 0 -U --immediate-mode -B 32768 \
+	ip netns exec "$namespace" tcpdump -Z root -n -s 2048 -U --immediate-mode -B 32768 \
 		-Q in --time-stamp-precision=nano -i "$2" -w "$3" >/dev/null 2>"$error" &
 	READERS_PID[$1]=$!
 	wait_until "reader $1 listens" grep -q 'listening on' "$error"
