@@ -181,21 +181,34 @@ text_parse(struct config_parse *parse)
 	return rc < 0 ? -ENOMEM : 0;
 }
 
+/* The text that is there already, or else that of the file; kept in the options. */
+static const char *
+text_keep(const char *path, struct options *options)
+{
+	char *text;
+
+	if (options->config_text)
+		return options->config_text;
+	text = file_text(path);
+	if (text)
+		options->config_text = options_keep(options, text);
+	free(text);
+	return options->config_text;
+}
+
 int
 config_file_read(const char *path, struct options *options, config_entry_fn take, void *context)
 {
 	struct config_parse parse = { .path = path, .options = options, .context = context };
-	char *text = file_text(path);
 	int rc;
 
-	if (!text)
+	parse.text = text_keep(path, options);
+	if (!parse.text)
 		return -EINVAL;
-	parse.text = text;
 	/* Twice: libinih goes on behind a malformed line and tells of the first at the end. */
 	rc = text_parse(&parse);
 	parse.take = take;
 	if (rc == 0)
 		rc = text_parse(&parse);
-	free(text);
 	return rc;
 }

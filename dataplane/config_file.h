@@ -22,7 +22,8 @@ struct config_entry {
 typedef int (*config_entry_fn)(void *context, const struct config_entry *entry);
 
 /*
- * Reads a file and hands over its entries in order. Nothing is handed over of a file that is
+ * Reads a file, unless options->config_text is its text already, and hands over its entries in
+ * order. Nothing is handed over of a file that is
  * malformed. Values are kept in `options`. Returns 0, -EINVAL after a refusal, or -ENOMEM after a
  * line.
  */

@@ -458,7 +458,13 @@ options_free(struct options *options)
 int
 options_parse(struct options *options, int argc, char **argv)
 {
-	*options = (struct options) { 0 };
+	return options_parse_text(options, argc, argv, NULL);
+}
+
+int
+options_parse_text(struct options *options, int argc, char **argv, const char *config_text)
+{
+	*options = (struct options) { .config_text = config_text };
 	defaults_parse(options, OPTIONS_OF_WEIR);
 	return words_parse(options, OPTIONS_OF_WEIR, argc, argv);
 }

@@ -85,6 +85,7 @@ struct options {
 	struct weir_rules *rules;   /* of all rule_text; NULL: none. Owned */
 	const char *exception_port; /* NULL: none */
 	const char *config;	    /* NULL: none */
+	const char *config_text;    /* what it said when it was read; NULL: nothing */
 	enum weir_depth_mode depth_mode;
 	uint64_t seed;
 	bool seed_given;
@@ -103,7 +104,7 @@ struct options {
 	bool redeliver;
 	uint64_t stuck_after_ns; /* 0 = never */
 	uint32_t heartbeat_msec;
-	uint64_t init_timeout_ns; /* 0 = for ever */
+	uint64_t init_timeout_ns;   /* 0 = for ever */
 	const char *control_socket; /* NULL: at the usual place; "none" */
 	const char *report;	    /* NULL: none */
 	uint32_t depth_alarm;	    /* 0 = off */
@@ -132,6 +133,12 @@ struct options {
  * undoes it.
  */
 int options_parse(struct options *options, int argc, char **argv);
+
+/*
+ * The same with `config_text` in place of what the file of --config says now: it must live as long
+ * as the options. NULL: the file is read.
+ */
+int options_parse_text(struct options *options, int argc, char **argv, const char *config_text);
 
 /*
  * The same for the arguments behind `weir why`. Without --help, `capture` is never NULL. What that

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app.h"
 #include "option_row.h"
@@ -14,8 +15,17 @@
 
 /* What a change puts in place, and takes along when its time is over. */
 struct generation {
-	struct rule_set set; /* the pool's tag: first */
-	struct options options;
+	struct rule_set set;	/* the pool's tag: first */
+	struct options options; /* whose texts lie in `words`, some of them */
+	char **words;
+};
+
+/* What is asked for. */
+struct request {
+	enum setting setting;
+	const char *value;
+	bool is_trial;
+	FILE *out; /* what it does */
 };
 
 static const char *const setting_options[SETTING_COUNT] = {
@@ -25,6 +35,14 @@ static const char *const setting_options[SETTING_COUNT] = {
 	[SETTING_CONFIG] = "--config",
 };
 
+static void
+words_free(char **words)
+{
+	for (char **word = words; word && *word; word++)
+		free(*word);
+	free(words);
+}
+
 /* Rules, and what they need, go once no rx core goes by them. */
 static void
 generation_release(void *tag)
@@ -32,6 +50,7 @@ generation_release(void *tag)
 	struct generation *generation = tag;
 
 	options_free(&generation->options);
+	words_free(generation->words);
 	free(generation);
 }
 
@@ -93,14 +112,6 @@ words_make(const struct settings *settings, const char *const *value, char ***wo
 	return n;
 }
 
-static void
-words_free(char **words)
-{
-	for (char **word = words; word && *word; word++)
-		free(*word);
-	free(words);
-}
-
 /* ---- what is different ---- */
 
 /* Whether a row of the table is one that may differ: a setting, or a rule of the file. */
@@ -130,6 +141,37 @@ fixed_check(const struct options *now, const struct options *next)
 			"--%s: allowed only as at the start: this takes a restart", row->name);
 	}
 	return 0;
+}
+
+static bool
+copies(const struct strategies *strategies, const char *name)
+{
+	const struct weir_strategy *strategy = name ? strategies_find(strategies, name) : NULL;
+
+	return strategy && (strategy->flags & WEIR_STRATEGY_ALL_TARGETS);
+}
+
+/* Whether packets can go to several workers by these options. */
+static bool
+options_copy(const struct options *options)
+{
+	const uint32_t n = options->rules ? weir_rules_count(options->rules) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (copies(&options->strategies, weir_rules_classes(options->rules)[i].strategy))
+			return true;
+	}
+	return copies(&options->strategies, options->strategy);
+}
+
+/* What copies packets, and the buffers for it, was made ready at the start or is not there. */
+static int
+copies_check(const struct app *app, const struct options *next)
+{
+	if (!options_copy(next) || options_copy(&app->settings.first))
+		return 0;
+	return options_refuse_line("broadcast, shard-broadcast: allowed only where one of them was "
+				   "there at the start: this takes a restart");
 }
 
 /* How many flow buckets have another owner. */
@@ -192,10 +234,10 @@ options_adopt(struct app *app, const struct options *next)
 	options->strategies = next->strategies;
 }
 
-/* Makes the change that `generation` holds, or only tells of it. Returns 0 or -errno, after a line
- * if that is -EINVAL. */
+/* Makes the change that `generation` holds, or only tells of it. Returns 0, -EINVAL after a
+ * refusal, or another -errno. */
 static int
-generation_apply(struct app *app, struct generation *generation, bool is_trial, FILE *out)
+generation_apply(struct app *app, struct generation *generation, const struct request *request)
 {
 	const struct options *next = &generation->options;
 	struct weir_class classes[WEIR_RULES_MAX] = { 0 };
@@ -203,6 +245,8 @@ generation_apply(struct app *app, struct generation *generation, bool is_trial, 
 	struct weir_change change;
 	int rc = fixed_check(&app->options, next);
 
+	if (rc == 0)
+		rc = copies_check(app, next);
 	if (rc < 0)
 		return rc;
 	pool_options_change(next, app->ports.exception_id, classes, &change);
@@ -214,8 +258,8 @@ generation_apply(struct app *app, struct generation *generation, bool is_trial, 
 		pool_options_refuse(next, &error);
 	if (rc < 0)
 		return rc;
-	moves_print(app, &change, out);
-	if (is_trial)
+	moves_print(app, &change, request->out);
+	if (request->is_trial)
 		return 0;
 	/* What the pool gives up may be what telemetry's threads look at. */
 	telemetry_lock();
@@ -226,49 +270,107 @@ generation_apply(struct app *app, struct generation *generation, bool is_trial, 
 	return rc;
 }
 
-/* Parses the words as at a start, and applies what comes of it. */
+/* ---- the file ---- */
+
+static bool
+reads_file(const struct request *request)
+{
+	return request->setting == SETTING_CONFIG || request->setting == SETTING_COUNT;
+}
+
+/* What the file said when it was read last; NULL: there is none. */
+static const char *
+text_of_file(const struct app *app)
+{
+	return app->settings.config_text ? app->settings.config_text
+					 : app->settings.first.config_text;
+}
+
+/* Control never waits for what a pipe may say one day. */
 static int
-words_apply(struct app *app, int n_words, char **words, bool is_trial, FILE *out)
+file_check(const struct app *app, const struct request *request)
+{
+	const char *kept = request->setting == SETTING_COUNT ? app->options.config
+							     : app->settings.first.config;
+	const char *path = request->value ? request->value : kept;
+	struct stat status;
+
+	if (!path)
+		return options_refuse_line("--config: allowed only if there was one at the start");
+	if (stat(path, &status) < 0)
+		return options_refuse(
+			"--config", path, "a file that can be read: %s", strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return options_refuse("--config", path, "a regular file, while Weir runs");
+	return 0;
+}
+
+/* ---- all together ---- */
+
+/*
+ * Parses the words, with `values` in them, as at a start, and applies what comes of it; `text` gets
+ * the file's.
+ */
+static int
+values_apply(struct app *app, const char *const *values, const struct request *request, char **text)
 {
 	struct generation *generation = calloc(1, sizeof(*generation));
 	int rc;
 
 	if (!generation)
 		return -ENOMEM;
-	rc = options_parse(&generation->options, n_words, words);
+	rc = words_make(&app->settings, values, &generation->words);
+	if (rc >= 0)
+		rc = options_parse_text(&generation->options, rc, generation->words,
+			reads_file(request) ? NULL : text_of_file(app));
+	if (rc == 0 && reads_file(request)) {
+		*text = strdup(generation->options.config_text);
+		rc = *text ? 0 : -ENOMEM;
+	}
 	if (rc == 0)
-		rc = generation_apply(app, generation, is_trial, out);
-	if (rc < 0 || is_trial)
+		rc = generation_apply(app, generation, request);
+	if (rc < 0 || request->is_trial)
 		generation_release(generation);
 	return rc;
 }
 
 /* Remembers what was set, for the changes to come. */
 static void
-value_keep(struct settings *settings, enum setting setting, char *value)
+request_keep(struct settings *settings, enum setting setting, char *value, char *text)
 {
 	settings->n_changes++;
+	if (text) {
+		free(settings->config_text);
+		settings->config_text = text;
+	}
 	if (setting == SETTING_COUNT)
 		return;
 	free(settings->value[setting]);
 	settings->value[setting] = value;
 }
 
-/* The words with the new value in its place, parsed and applied. */
+/* The words with the new value in its place, parsed, applied and, unless it was a trial, kept. */
 static int
-settings_apply(struct app *app, enum setting setting, const char *value, bool is_trial, FILE *out)
+request_apply(struct app *app, const struct request *request)
 {
+	char *value = request->value ? strdup(request->value) : NULL;
 	const char *values[SETTING_COUNT];
-	char **words = NULL;
-	int n;
+	char *text = NULL;
+	int rc = reads_file(request) ? file_check(app, request) : 0;
 
+	if (request->value && !value)
+		rc = -ENOMEM;
 	for (uint32_t s = 0; s < SETTING_COUNT; s++)
-		values[s] = s == setting ? value : app->settings.value[s];
-	n = words_make(&app->settings, values, &words);
-	if (n >= 0)
-		n = words_apply(app, n, words, is_trial, out);
-	words_free(words);
-	return n;
+		values[s] = s == request->setting ? value : app->settings.value[s];
+	if (rc == 0)
+		rc = values_apply(app, values, request, &text);
+	if (rc == 0 && !request->is_trial) {
+		request_keep(&app->settings, request->setting, value, text);
+		return 0;
+	}
+	free(value);
+	free(text);
+	return rc;
 }
 
 /* The reason, as it was written for stderr: "weir: ...". */
@@ -286,18 +388,18 @@ reason_print(char *text, int rc, FILE *out)
 bool
 settings_change(struct app *app, enum setting setting, const char *value, bool is_trial, FILE *out)
 {
-	char *kept = value ? strdup(value) : NULL;
 	char *refusal = NULL;
-	size_t refusal_bytes;
-	FILE *refusals = open_memstream(&refusal, &refusal_bytes);
 	char *effect = NULL;
-	size_t effect_bytes;
+	size_t refusal_bytes, effect_bytes;
+	FILE *refusals = open_memstream(&refusal, &refusal_bytes);
 	FILE *effects = open_memstream(&effect, &effect_bytes);
+	const bool takes_back = value && strcmp(value, SETTING_TAKE_BACK) == 0;
+	const struct request request = { setting, takes_back ? NULL : value, is_trial, effects };
 	int rc = -ENOMEM;
 
-	if (refusals && effects && (kept || !value)) {
+	if (refusals && effects) {
 		options_refusals_redirect(refusals);
-		rc = settings_apply(app, setting, kept, is_trial, effects);
+		rc = request_apply(app, &request);
 		options_refusals_redirect(NULL);
 	}
 	if (refusals)
@@ -308,10 +410,6 @@ settings_change(struct app *app, enum setting setting, const char *value, bool i
 		fputs(effect, out);
 	else
 		reason_print(refusal ? refusal : (char[]) { "" }, rc, out);
-	if (rc == 0 && !is_trial)
-		value_keep(&app->settings, setting, kept);
-	else
-		free(kept);
 	free(refusal);
 	free(effect);
 	return rc == 0;
@@ -322,6 +420,7 @@ settings_free(struct settings *settings)
 {
 	for (uint32_t s = 0; s < SETTING_COUNT; s++)
 		free(settings->value[s]);
+	free(settings->config_text);
 	options_free(&settings->first);
 	*settings = (struct settings) { 0 };
 }

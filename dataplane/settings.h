@@ -24,19 +24,24 @@ enum setting {
 	SETTING_COUNT,
 };
 
+/* A value that stands for what the command line says: what was set is forgotten. */
+#define SETTING_TAKE_BACK "-"
+
 /* Zeroed: nothing was ever set. */
 struct settings {
 	int n_words; /* of the command line, behind its -- */
 	char **words;
 	char *value[SETTING_COUNT]; /* set since; NULL: not. Owned */
-	struct options first;	    /* of the start: what else there is rests on its texts */
+	char *config_text;    /* of the file, as it was read last since the start. Owned; or NULL */
+	struct options first; /* of the start: what else there is rests on its texts */
 	uint32_t n_changes;
 };
 
 /*
  * Sets one of them, or reads the configuration file again (SETTING_COUNT), and writes what that
- * does. With `is_trial` nothing is changed. Returns whether it is granted; `out` gets the reason
- * else, one line.
+ * does. The file is read for that, and for SETTING_CONFIG, and not otherwise: what somebody is
+ * writing there is nobody else's change. With `is_trial` nothing is changed. Returns whether it is
+ * granted; `out` gets the reason else, one line.
  */
 bool settings_change(
 	struct app *app, enum setting setting, const char *value, bool is_trial, FILE *out);

@@ -2,12 +2,24 @@
 #include "verb_list.h"
 
 /* Columns of words and argument. */
-#define WORDS_WIDTH 20
+#define WORDS_WIDTH 32
 
 static const struct verb_row verb_list[VERB_COUNT] = {
 	[VERB_HELP] = { "help", NULL, "what can be asked" },
 	[VERB_STATUS] = { "status", NULL, "all that is counted, in JSON: as --report writes it" },
 	[VERB_WORKERS] = { "workers", NULL, "a table of the workers: a line for each" },
+	[VERB_SET_STRATEGY] = { "set strategy", "NAME[,FALLBACK]",
+		"go by another strategy from here on, as --strategy says it" },
+	[VERB_SET_OVERFLOW] = { "set overflow", "POLICY", "and by another overflow policy" },
+	[VERB_SET_WEIGHTS] = { "set weights", "W,...", "give each worker another weight" },
+	[VERB_SET_CONFIG] = { "set config", "FILE",
+		"go by the rules and settings of another file of --config" },
+	[VERB_RELOAD] = { "reload", NULL, "read the file of --config again, and go by it" },
+	[VERB_TRY_STRATEGY] = { "try strategy", "NAME[,FALLBACK]",
+		"tell what share of flows that would move, and change nothing" },
+	[VERB_TRY_OVERFLOW] = { "try overflow", "POLICY", "likewise" },
+	[VERB_TRY_WEIGHTS] = { "try weights", "W,...", "likewise" },
+	[VERB_TRY_CONFIG] = { "try config", "FILE", "likewise" },
 	[VERB_STOP] = { "stop", NULL, "end the run, as SIGTERM does" },
 };
 

@@ -15,6 +15,7 @@
 #include "control_path.h"
 #include "outputs.h"
 #include "verb_list.h"
+#include "verb_settings.h"
 
 /* More than any verb has. */
 #define WORDS_MAX 8
@@ -111,6 +112,15 @@ static const verb_fn verb_functions[VERB_COUNT] = {
 	[VERB_HELP] = help_answer,
 	[VERB_STATUS] = status_answer,
 	[VERB_WORKERS] = workers_answer,
+	[VERB_SET_STRATEGY] = set_strategy_answer,
+	[VERB_SET_OVERFLOW] = set_overflow_answer,
+	[VERB_SET_WEIGHTS] = set_weights_answer,
+	[VERB_SET_CONFIG] = set_config_answer,
+	[VERB_RELOAD] = reload_answer,
+	[VERB_TRY_STRATEGY] = try_strategy_answer,
+	[VERB_TRY_OVERFLOW] = try_overflow_answer,
+	[VERB_TRY_WEIGHTS] = try_weights_answer,
+	[VERB_TRY_CONFIG] = try_config_answer,
 	[VERB_STOP] = stop_answer,
 };
 
