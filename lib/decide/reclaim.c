@@ -51,6 +51,13 @@ orders_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	}
 }
 
+/* The address of what lane_data tells. */
+static void *
+data_address(const struct weir_dispatcher *dispatcher, uint64_t data)
+{
+	return (void *)(dispatcher->data_base + (uintptr_t)data);
+}
+
 /* Packet number `k` of those that are out, from the oldest on: first what a worker has claimed. */
 static struct lent_packet
 lent_at(const struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t k)
@@ -65,17 +72,20 @@ lent_at(const struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t k)
 		if (k < n_taken) {
 			const uint32_t index = (claim->harvested + k) & (claim->n_taken_slots - 1);
 
+			const struct claim_lent *lent =
+				claim->taken_lent ? &claim->taken_lent[index] : NULL;
+
 			return (struct lent_packet) {
 				.packet = claim->taken_packets[index],
-				.data = claim->taken_lent ? claim->taken_lent[index].data : NULL,
-				.meta = claim->taken_lent ? &claim->taken_lent[index].meta : NULL,
+				.data = lent ? data_address(dispatcher, lent->data) : NULL,
+				.meta = lent ? &lent->meta : NULL,
 			};
 		}
 		seq = (uint32_t)claim->head + (k - n_taken);
 	}
 	return (struct lent_packet) {
 		.packet = lane->packets[seq & (lane->n_slots - 1)],
-		.data = lane_data(lane, seq),
+		.data = data_address(dispatcher, lane_data(lane, seq)),
 		.meta = lane->metadata ? &lane->metadata[seq & (lane->n_slots - 1)] : NULL,
 	};
 }

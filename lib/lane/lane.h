@@ -109,14 +109,17 @@ lane_room(const struct lane_producer *lane)
 	return occupied < lane->capacity ? lane->capacity - occupied : 0;
 }
 
-/* Where the data of a packet begins that was lent as number `seq` and whose slot still has it. */
-static inline void *
+/*
+ * Where the data of a packet is, counted from the `data_base` of lane_stage, that was lent as
+ * number `seq` and whose slot still has it.
+ */
+static inline uint64_t
 lane_data(const struct lane_producer *lane, uint32_t seq)
 {
 	const uint64_t slot =
 		atomic_load_explicit(&lane->slots[seq & (lane->n_slots - 1)], memory_order_relaxed);
 
-	return (void *)(uintptr_t)(slot >> 1);
+	return slot >> 1;
 }
 
 /* What is left to do of a lend that was staged: the stores to lines that the worker reads. */

@@ -159,6 +159,68 @@ workers_of_shared_pools_say_what_they_have_in_process(void **state)
 	attached_rig_destroy(&a);
 }
 
+/* It was an offset in the lane: for the other worker it must be one again. */
+static void
+what_a_process_leaves_goes_to_others_with_its_data(void **state)
+{
+	static const struct weir_departure crash = {
+		.state = WEIR_WORKER_DEAD,
+		.redispatch = true,
+		.redeliver = true,
+		.in_process_reason = WEIR_REASON_CRASH_INFLIGHT,
+	};
+
+	(void)state;
+	for (int claims = 0; claims < 2; claims++) {
+		struct weir_config config = claims ? rig_drop_head_config("round-robin", 2, 32)
+						   : rig_config("round-robin", 2);
+		struct attached_rig a = attached_rig_create(config, 64);
+
+		rig_dispatch(a.rig, 20);
+		assert_int_equal(rig_take(a.rig, 0, 4), 4);
+		rig_kill(a.rig, 0, &crash);
+		rig_harvest(a.rig);
+		/* The rig knows its packets by where their data is. */
+		assert_int_equal(rig_work(a.rig, 1, 64), 20);
+		assert_int_equal(rig_harvest(a.rig), 20);
+		assert_int_equal(rig_dropped(a.rig, WEIR_REASON_CRASH_INFLIGHT), 0);
+		attached_rig_destroy(&a);
+	}
+}
+
+/* Another process attaches to the same memory, and finds it as a new one's. */
+static void
+next_incarnation_attaches_and_works(void **state)
+{
+	static const struct weir_departure crash = { .state = WEIR_WORKER_DEAD };
+
+	(void)state;
+	for (int claims = 0; claims < 2; claims++) {
+		struct weir_config config =
+			claims ? rig_drop_head_config("first", 1, 4) : rig_config("first", 1);
+		struct attached_rig a;
+
+		config.lane_size = 4;
+		a = attached_rig_create(config, 1024);
+		for (uint32_t round = 0; round < 50; round++) {
+			rig_dispatch(a.rig, round % 4 + 1);
+			rig_take(a.rig, 0, 2);
+			rig_kill(a.rig, 0, &crash);
+			rig_harvest(a.rig);
+			attached_close(&a.attached[0]);
+			rig_restart(a.rig, 0);
+			assert_true(attached_open(&a.attached[0], a.rig->pool, 0,
+				a.rig->config.data_base, a.rig->config.data_bytes));
+			a.rig->worker[0].worker = a.attached[0].worker;
+			assert_int_equal(rig_take(a.rig, 0, 4), 0);
+			rig_dispatch(a.rig, 3);
+			assert_int_equal(rig_work(a.rig, 0, 4), 3);
+			assert_int_equal(rig_harvest(a.rig), 3);
+		}
+		attached_rig_destroy(&a);
+	}
+}
+
 /* Copies of a worker's two blocks between pages that cannot be read, for spoiling. */
 struct copy {
 	uint8_t *lanes_pages;
@@ -447,6 +509,8 @@ main(void)
 		cmocka_unit_test(attached_workers_claim_and_cover_as_the_pools_own),
 		cmocka_unit_test(attached_worker_is_told_and_heard_like_the_pools_own),
 		cmocka_unit_test(workers_of_shared_pools_say_what_they_have_in_process),
+		cmocka_unit_test(what_a_process_leaves_goes_to_others_with_its_data),
+		cmocka_unit_test(next_incarnation_attaches_and_works),
 		cmocka_unit_test(memory_that_is_not_mapped_as_it_was_laid_out_is_refused),
 		cmocka_unit_test(header_of_another_kind_version_or_geometry_is_refused),
 		cmocka_unit_test(own_memory_of_another_kind_or_version_is_refused),
