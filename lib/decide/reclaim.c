@@ -51,6 +51,20 @@ orders_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	}
 }
 
+/* Packet number `k` of those that a worker has claimed and that have not come home. */
+static struct lent_packet
+claimed_at(const struct weir_dispatcher *dispatcher, const struct claim_lane *claim, uint32_t k)
+{
+	const uint32_t index = (claim->harvested + k) & (claim->n_taken_slots - 1);
+	struct lent_packet lent = { .packet = claim->taken_packets[index] };
+
+	if (!claim->taken_lent)
+		return lent;
+	lent.data = (void *)(dispatcher->data_base + claim->taken_lent[index].data_place);
+	lent.meta = &claim->taken_lent[index].meta;
+	return lent;
+}
+
 /* Packet number `k` of those that are out, from the oldest on: first what a worker has claimed. */
 static struct lent_packet
 lent_at(const struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t k)
@@ -60,22 +74,15 @@ lent_at(const struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t k)
 
 	if (dispatcher->claim) {
 		const struct claim_lane *claim = &dispatcher->claim[id];
-		const uint32_t n_taken = claim_in_process(claim);
+		const uint32_t n_claimed = claim_in_process(claim);
 
-		if (k < n_taken) {
-			const uint32_t index = (claim->harvested + k) & (claim->n_taken_slots - 1);
-
-			return (struct lent_packet) {
-				.packet = claim->taken_packets[index],
-				.data = claim->taken_lent ? claim->taken_lent[index].data : NULL,
-				.meta = claim->taken_lent ? &claim->taken_lent[index].meta : NULL,
-			};
-		}
-		seq = (uint32_t)claim->head + (k - n_taken);
+		if (k < n_claimed)
+			return claimed_at(dispatcher, claim, k);
+		seq = (uint32_t)claim->head + (k - n_claimed);
 	}
 	return (struct lent_packet) {
 		.packet = lane->packets[seq & (lane->n_slots - 1)],
-		.data = lane_data(lane, seq),
+		.data = (void *)(dispatcher->data_base + lane_data_place(lane, seq)),
 		.meta = lane->metadata ? &lane->metadata[seq & (lane->n_slots - 1)] : NULL,
 	};
 }

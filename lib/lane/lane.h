@@ -109,14 +109,16 @@ lane_room(const struct lane_producer *lane)
 	return occupied < lane->capacity ? lane->capacity - occupied : 0;
 }
 
-/* Where the data of a packet begins that was lent as number `seq` and whose slot still has it. */
-static inline void *
-lane_data(const struct lane_producer *lane, uint32_t seq)
+/*
+ * Where the data is of the packet that was lent as number `seq` and whose slot still has it: an
+ * address, or an offset from the data_base that it was staged with.
+ */
+static inline uintptr_t
+lane_data_place(const struct lane_producer *lane, uint32_t seq)
 {
-	const uint64_t slot =
-		atomic_load_explicit(&lane->slots[seq & (lane->n_slots - 1)], memory_order_relaxed);
-
-	return (void *)(uintptr_t)(slot >> 1);
+	return (uintptr_t)(atomic_load_explicit(
+				   &lane->slots[seq & (lane->n_slots - 1)], memory_order_relaxed) >>
+			   1);
 }
 
 /* What is left to do of a lend that was staged: the stores to lines that the worker reads. */
