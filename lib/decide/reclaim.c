@@ -51,11 +51,18 @@ orders_adopt(struct weir_dispatcher *dispatcher, const struct weir_snapshot *sna
 	}
 }
 
-/* The address of what lane_data tells. */
-static void *
-data_address(const struct weir_dispatcher *dispatcher, uint64_t data)
+/* Packet number `k` of those that a worker has claimed and that have not come home. */
+static struct lent_packet
+claimed_at(const struct weir_dispatcher *dispatcher, const struct claim_lane *claim, uint32_t k)
 {
-	return (void *)(dispatcher->data_base + (uintptr_t)data);
+	const uint32_t index = (claim->harvested + k) & (claim->n_taken_slots - 1);
+	struct lent_packet lent = { .packet = claim->taken_packets[index] };
+
+	if (!claim->taken_lent)
+		return lent;
+	lent.data = (void *)(dispatcher->data_base + claim->taken_lent[index].data_place);
+	lent.meta = &claim->taken_lent[index].meta;
+	return lent;
 }
 
 /* Packet number `k` of those that are out, from the oldest on: first what a worker has claimed. */
@@ -67,25 +74,15 @@ lent_at(const struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t k)
 
 	if (dispatcher->claim) {
 		const struct claim_lane *claim = &dispatcher->claim[id];
-		const uint32_t n_taken = claim_in_process(claim);
+		const uint32_t n_claimed = claim_in_process(claim);
 
-		if (k < n_taken) {
-			const uint32_t index = (claim->harvested + k) & (claim->n_taken_slots - 1);
-
-			const struct claim_lent *lent =
-				claim->taken_lent ? &claim->taken_lent[index] : NULL;
-
-			return (struct lent_packet) {
-				.packet = claim->taken_packets[index],
-				.data = lent ? data_address(dispatcher, lent->data) : NULL,
-				.meta = lent ? &lent->meta : NULL,
-			};
-		}
-		seq = (uint32_t)claim->head + (k - n_taken);
+		if (k < n_claimed)
+			return claimed_at(dispatcher, claim, k);
+		seq = (uint32_t)claim->head + (k - n_claimed);
 	}
 	return (struct lent_packet) {
 		.packet = lane->packets[seq & (lane->n_slots - 1)],
-		.data = data_address(dispatcher, lane_data(lane, seq)),
+		.data = (void *)(dispatcher->data_base + lane_data_place(lane, seq)),
 		.meta = lane->metadata ? &lane->metadata[seq & (lane->n_slots - 1)] : NULL,
 	};
 }

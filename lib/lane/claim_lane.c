@@ -92,7 +92,7 @@ claim_learn(struct claim_lane *claim, const struct lane_producer *lane)
 		claim->taken_seqs[index] = seq;
 		if (claim->taken_lent)
 			claim->taken_lent[index] = (struct claim_lent) {
-				.data = lane_data(lane, seq),
+				.data_place = lane_data_place(lane, seq),
 				.meta = lane->metadata[seq & (lane->n_slots - 1)],
 			};
 	}

@@ -29,7 +29,7 @@ struct claim_head {
 
 /* What else the lane said of a packet that was taken: its slot may be another's by now. */
 struct claim_lent {
-	uint64_t data; /* as lane_data */
+	uintptr_t data_place; /* as lane_data_place() says */
 	struct weir_meta meta;
 };
 

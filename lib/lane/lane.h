@@ -110,16 +110,15 @@ lane_room(const struct lane_producer *lane)
 }
 
 /*
- * Where the data of a packet is, counted from the `data_base` of lane_stage, that was lent as
- * number `seq` and whose slot still has it.
+ * Where the data is of the packet that was lent as number `seq` and whose slot still has it: an
+ * address, or an offset from the data_base that it was staged with.
  */
-static inline uint64_t
-lane_data(const struct lane_producer *lane, uint32_t seq)
+static inline uintptr_t
+lane_data_place(const struct lane_producer *lane, uint32_t seq)
 {
-	const uint64_t slot =
-		atomic_load_explicit(&lane->slots[seq & (lane->n_slots - 1)], memory_order_relaxed);
-
-	return slot >> 1;
+	return (uintptr_t)(atomic_load_explicit(
+				   &lane->slots[seq & (lane->n_slots - 1)], memory_order_relaxed) >>
+			   1);
 }
 
 /* What is left to do of a lend that was staged: the stores to lines that the worker reads. */

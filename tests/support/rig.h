@@ -179,6 +179,9 @@ void rig_kill(struct rig *rig, weir_worker_id id, const struct weir_departure *h
 /* Its next incarnation is there and ready; every dispatcher must have reclaimed the last one's. */
 void rig_restart(struct rig *rig, weir_worker_id id);
 
+/* Every member that is starting is ready. */
+void rig_start_all(struct rig *rig);
+
 /* Worker `id` takes nothing and gets nothing, until it is resumed. */
 void rig_pause(struct rig *rig, weir_worker_id id);
 void rig_resume(struct rig *rig, weir_worker_id id);

@@ -26,6 +26,15 @@ rig_restart(struct rig *rig, weir_worker_id id)
 }
 
 void
+rig_start_all(struct rig *rig)
+{
+	for (weir_worker_id id = 0; id < rig->config.n_workers; id++) {
+		if (weir_pool_worker_state(rig->pool, id, NULL) == WEIR_WORKER_STARTING)
+			assert_int_equal(weir_pool_set_state(rig->pool, id, WEIR_WORKER_READY), 0);
+	}
+}
+
+void
 rig_pause(struct rig *rig, weir_worker_id id)
 {
 	assert_int_equal(weir_pool_set_flags(rig->pool, id, WEIR_WORKER_PAUSED), 0);

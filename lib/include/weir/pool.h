@@ -65,7 +65,9 @@ struct weir_departure {
 	 * `queued_reason`. Copies of packets for several workers end as `dead_worker` always: the
 	 * others have theirs. (Numbered ones are redone.) */
 	bool redispatch;
-	/** With `redispatch`: also what it was working on, at most once per packet. */
+	/** With `redispatch`: also what it was working on, at most once per packet. That is known
+	 * of workers that say so before they begin: with `is_shared`, and with depth mode `queued`.
+	 * Of others whatever is not completed counts as not begun: they finish their burst. */
 	bool redeliver;
 	/** A new incarnation is to come: while no worker is routable, packets wait for it. */
 	bool awaited;
