@@ -214,6 +214,13 @@ static const struct option_row option_table[] = {
 		.max = WEIR_RESTARTS_MAX,
 	},
 	{
+		.name = "redeliver",
+		.help = "what a worker that died was working on goes to another, once; without "
+			"it, it is dropped",
+		.type = &option_type_flag,
+		FIELD(redeliver),
+	},
+	{
 		.name = "stuck-after",
 		.placeholder = "SECONDS",
 		.help = "time without a completion after which a worker that has packets is stuck; "

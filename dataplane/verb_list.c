@@ -8,6 +8,12 @@ static const struct verb_row verb_list[VERB_COUNT] = {
 	[VERB_HELP] = { "help", NULL, "what can be asked" },
 	[VERB_STATUS] = { "status", NULL, "all that is counted, in JSON: as --report writes it" },
 	[VERB_WORKERS] = { "workers", NULL, "a table of the workers: a line for each" },
+	[VERB_DRAIN] = { "worker drain", "ID", "let it finish what it has, then stop" },
+	[VERB_KILL] = { "worker kill", "ID", "stop it at once: what it has not begun is dropped" },
+	[VERB_PAUSE] = { "worker pause", "ID", "let it take nothing until it is resumed" },
+	[VERB_RESUME] = { "worker resume", "ID", "let it go on" },
+	[VERB_ADD] = { "worker add", "ID", "begin it anew, or one more" },
+	[VERB_REMOVE] = { "worker remove", "ID", "let it finish, stop, and leave the pool" },
 	[VERB_STOP] = { "stop", NULL, "end the run, as SIGTERM does" },
 };
 
