@@ -14,8 +14,8 @@ options_workers_max(const struct options *options)
 	return options->workers_max > 0 ? options->workers_max : options->workers;
 }
 
-static int
-workers_max_check(const struct options *options)
+int
+options_check_workers_max(const struct options *options)
 {
 	char value[16];
 
@@ -28,8 +28,8 @@ workers_max_check(const struct options *options)
 }
 
 /* What a handler began and did not finish is begun again: it must say that this does no harm. */
-static int
-redeliver_check(const struct options *options)
+int
+options_check_redeliver(const struct options *options)
 {
 	if (!options->redeliver)
 		return 0;
@@ -42,12 +42,4 @@ redeliver_check(const struct options *options)
 				"it has begun");
 	}
 	return 0;
-}
-
-int
-options_check_workers(const struct options *options)
-{
-	const int rc = workers_max_check(options);
-
-	return rc < 0 ? rc : redeliver_check(options);
 }
