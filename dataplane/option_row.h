@@ -70,6 +70,10 @@ extern const struct option_type option_type_name;
 extern const struct option_type option_type_user;
 extern const struct option_type option_type_flag;
 
+/* option_table.c: all rows. */
+extern const struct option_row option_table[];
+extern const unsigned int option_table_rows;
+
 /* The row at `index` among those of a command, in the order of usage; NULL past the end. */
 const struct option_row *option_row_of(enum options_command command, unsigned int index);
 

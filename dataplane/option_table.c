@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 
+#include "option_choices.h"
 #include "option_row.h"
 #include "option_values.h"
 #include "options.h"
@@ -19,92 +20,10 @@
 #define HEARTBEAT_MSEC_MAX 3600000		/* an hour */
 #define SERVICE_NS_MAX 60000000000		/* a minute */
 
-static const char *
-overflow_name_at(unsigned int index)
-{
-	const struct weir_overflow_policy *policy = weir_overflow_at(index);
-
-	return policy ? policy->name : NULL;
-}
-
-static const char *const order_names[] = { "flow", "none" };
-
-static const char *
-order_name_at(unsigned int index)
-{
-	return index < sizeof(order_names) / sizeof(order_names[0]) ? order_names[index] : NULL;
-}
-
-static const char *const flow_hash_names[] = {
-	[FLOW_HASH_SOFT] = "soft",
-	[FLOW_HASH_NIC] = "nic",
-	[FLOW_HASH_AUTO] = "auto",
-};
-
-static const char *
-flow_hash_name_at(unsigned int index)
-{
-	return index < sizeof(flow_hash_names) / sizeof(flow_hash_names[0]) ? flow_hash_names[index]
-									    : NULL;
-}
-
-static const char *const worker_mode_names[] = {
-	[WORKER_MODE_THREAD] = "thread",
-	[WORKER_MODE_PROCESS] = "process",
-	[WORKER_MODE_ATTACHED] = "attached",
-};
-
-const char *
-worker_mode_name(unsigned int mode)
-{
-	return mode < sizeof(worker_mode_names) / sizeof(worker_mode_names[0])
-		       ? worker_mode_names[mode]
-		       : NULL;
-}
-
-static const char *const worker_calls_names[] = {
-	[WORKER_CALLS_FILTERED] = "filtered",
-	[WORKER_CALLS_ANY] = "any",
-};
-
-static const char *
-worker_calls_name_at(unsigned int index)
-{
-	return index < sizeof(worker_calls_names) / sizeof(worker_calls_names[0])
-		       ? worker_calls_names[index]
-		       : NULL;
-}
-
-static const char *const depth_mode_names[] = {
-	[WEIR_DEPTH_OUTSTANDING] = "outstanding",
-	[WEIR_DEPTH_QUEUED] = "queued",
-};
-
-static const char *
-depth_mode_name_at(unsigned int index)
-{
-	return index < sizeof(depth_mode_names) / sizeof(depth_mode_names[0])
-		       ? depth_mode_names[index]
-		       : NULL;
-}
-
-static const char *const flow_depth_names[] = {
-	[WEIR_FLOW_INNER] = "inner",
-	[WEIR_FLOW_OUTER] = "outer",
-};
-
-static const char *
-flow_depth_name_at(unsigned int index)
-{
-	return index < sizeof(flow_depth_names) / sizeof(flow_depth_names[0])
-		       ? flow_depth_names[index]
-		       : NULL;
-}
-
 #define FIELD(member) .offset = offsetof(struct options, member)
 #define SECONDS_RANGE(least) .min = (least), .max = SECONDS_MAX * OPTION_NS_PER_SECOND
 
-static const struct option_row option_table[] = {
+const struct option_row option_table[] = {
 	{
 		.heading = "Cores and workers",
 		.name = "rx-cores",
@@ -212,6 +131,13 @@ static const struct option_row option_table[] = {
 		.type = &option_type_restarts,
 		FIELD(restarts),
 		.max = WEIR_RESTARTS_MAX,
+	},
+	{
+		.name = "redeliver",
+		.help = "what a worker that died was working on goes to another, once; without "
+			"it, it is dropped",
+		.type = &option_type_flag,
+		FIELD(redeliver),
 	},
 	{
 		.name = "stuck-after",
@@ -614,39 +540,6 @@ static const struct option_row option_table[] = {
 	},
 };
 
+const unsigned int option_table_rows = sizeof(option_table) / sizeof(option_table[0]);
+
 static_assert(sizeof(option_table) / sizeof(option_table[0]) <= 64, "options.given has a bit each");
-
-uint64_t
-option_row_bit(const struct option_row *row)
-{
-	return UINT64_C(1) << (row - option_table);
-}
-
-static bool
-row_serves(const struct option_row *row, enum options_command command)
-{
-	return command == OPTIONS_OF_WHY ? row->also_why || row->only_why : !row->only_why;
-}
-
-const struct option_row *
-option_row_of(enum options_command command, unsigned int index)
-{
-	for (size_t i = 0; i < sizeof(option_table) / sizeof(option_table[0]); i++)
-		if (row_serves(&option_table[i], command) && index-- == 0)
-			return &option_table[i];
-	return NULL;
-}
-
-const struct option_row *
-option_row_at(unsigned int index)
-{
-	return option_row_of(OPTIONS_OF_WEIR, index);
-}
-
-const char *
-option_heading_of(const struct option_row *row)
-{
-	while (!row->heading)
-		row--;
-	return row->heading;
-}

@@ -5,14 +5,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "handlers.h"
+#include "option_handlers.h"
+
 uint32_t
 options_workers_max(const struct options *options)
 {
 	return options->workers_max > 0 ? options->workers_max : options->workers;
 }
 
-static int
-workers_max_check(const struct options *options)
+int
+options_check_workers_max(const struct options *options)
 {
 	char value[16];
 
@@ -24,8 +27,19 @@ workers_max_check(const struct options *options)
 		WEIR_WORKERS_MAX, options->workers);
 }
 
+/* What a handler began and did not finish is begun again: it must say that this does no harm. */
 int
-options_check_workers(const struct options *options)
+options_check_redeliver(const struct options *options)
 {
-	return workers_max_check(options);
+	if (!options->redeliver)
+		return 0;
+	for (uint32_t i = 0; i < options_workers_max(options); i++) {
+		const char *spec = options_handler_of(options, (weir_worker_id)i);
+
+		if (!handlers_find(&options->handlers_loaded, spec)->restartable)
+			return options_refuse("--handler", spec,
+				"with --redeliver, one that may be started again on a packet that "
+				"it has begun");
+	}
+	return 0;
 }

@@ -5,7 +5,13 @@
 
 #include "options.h"
 
-/* Returns 0, or -EINVAL after a refusal. */
-int options_check_workers(const struct options *options);
+/* Checks that there can be as many workers as there are. Returns 0, or -EINVAL after a refusal. */
+int options_check_workers_max(const struct options *options);
+
+/*
+ * Checks that with --redeliver every handler may be started again. After options_check_handlers.
+ * Returns 0, or -EINVAL after a refusal.
+ */
+int options_check_redeliver(const struct options *options);
 
 #endif

@@ -391,12 +391,14 @@ options_check(struct options *options, enum options_command command)
 	if (rc == 0)
 		rc = outputs_check(options);
 	if (rc == 0)
+		rc = options_check_workers_max(options);
+	if (rc == 0)
 		rc = pool_options_check(options);
 	if (rc == 0)
 		rc = options_check_tunnel_ports(options);
 	if (rc == 0)
 		rc = options_check_handlers(options);
-	return rc < 0 ? rc : options_check_workers(options);
+	return rc < 0 ? rc : options_check_redeliver(options);
 }
 
 /* Parses what the user has given. Returns 0 or -EINVAL after a refusal. */

@@ -355,12 +355,12 @@ status_worker_word(const struct status_worker *worker)
 		[WEIR_SLOT_DRAINING] = "drains",
 		[WEIR_SLOT_ENDING] = "ends",
 		[WEIR_SLOT_RECLAIMING] = "gone",
-		[WEIR_SLOT_STOPPED] = "stopped",
+		[WEIR_SLOT_STOPPED] = "off",
 		[WEIR_SLOT_QUARANTINED] = "OUT",
 	};
 
 	if (worker->phase != WEIR_SLOT_READY)
-		return words[worker->phase];
+		return worker->phase < WEIR_SLOT_PHASE_COUNT ? words[worker->phase] : "";
 	for (size_t i = 0; i < N_FLAG_WORDS; i++) {
 		if (worker_has(worker, &flag_words[i]))
 			return flag_words[i].name;

@@ -108,7 +108,7 @@ struct status {
 	struct status_worker worker[WEIR_WORKERS_MAX];
 };
 
-/* One word for where a worker is, of at most 7 letters; empty: it is ready and well. */
+/* One word for where a worker is, of at most 6 letters; empty: it is ready and well. */
 const char *status_worker_word(const struct status_worker *worker);
 
 /*

@@ -45,6 +45,7 @@ static const char *const reason_words[WEIR_REASON_COUNT] = {
 	[WEIR_REASON_HELD_OVERFLOW] = "the hold was full",
 	[WEIR_REASON_HOLD_TIMEOUT] = "waited in the hold up to its deadline",
 	[WEIR_REASON_DRAIN_TIMEOUT] = "not finished when the drain timeout ended",
+	[WEIR_REASON_CRASH_INFLIGHT] = "its worker died while it may have worked on it",
 };
 
 static const char *const flow_words[WEIR_FLOW_REASON_COUNT] = {
@@ -196,15 +197,19 @@ figures_add(struct worker_figures *figures, const struct table *table, uint32_t 
 	figures->busy += worker_busy(table, id);
 }
 
+/* `word`: what is to be said of it instead of how busy it is; empty: nothing. */
 static void
 print_figures(const struct table *table, const char *label, const char *cpu,
 	const struct worker_figures *figures, uint32_t n, const char *word)
 {
-	fprintf(table->out, "%10s%6s%14s%14s%9s%9s%9s%6.0f%%%14s%s%s\n", label, cpu,
+	char busy[NUMBER_BYTES];
+
+	snprintf(busy, sizeof(busy), "%.0f%%", figures->busy / n * 100);
+	fprintf(table->out, "%10s%6s%14s%14s%9s%9s%9s%7s%14s\n", label, cpu,
 		number_count(figures->received).text, number_count(figures->completed).text,
 		number_scaled(figures->rate).text, number_count(figures->depth).text,
-		number_count(figures->max_depth).text, figures->busy / n * 100,
-		number_count(figures->dropped).text, word[0] ? " " : "", word);
+		number_count(figures->max_depth).text, word[0] ? word : busy,
+		number_count(figures->dropped).text);
 }
 
 /* At rest all have stopped: only who did not, or was put out, is worth a word. */

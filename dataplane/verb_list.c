@@ -20,6 +20,12 @@ static const struct verb_row verb_list[VERB_COUNT] = {
 	[VERB_TRY_OVERFLOW] = { "try overflow", "POLICY", "likewise" },
 	[VERB_TRY_WEIGHTS] = { "try weights", "W,...", "likewise" },
 	[VERB_TRY_CONFIG] = { "try config", "FILE", "likewise" },
+	[VERB_DRAIN] = { "worker drain", "ID", "let it finish what it has, then stop" },
+	[VERB_KILL] = { "worker kill", "ID", "stop it at once: what it has not begun is dropped" },
+	[VERB_PAUSE] = { "worker pause", "ID", "let it take nothing until it is resumed" },
+	[VERB_RESUME] = { "worker resume", "ID", "let it go on" },
+	[VERB_ADD] = { "worker add", "ID", "begin it anew, or one more" },
+	[VERB_REMOVE] = { "worker remove", "ID", "let it finish, stop, and leave the pool" },
 	[VERB_STOP] = { "stop", NULL, "end the run, as SIGTERM does" },
 };
 

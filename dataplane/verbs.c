@@ -13,6 +13,7 @@
 
 #include "app.h"
 #include "control_path.h"
+#include "option_values.h"
 #include "outputs.h"
 #include "verb_list.h"
 #include "verb_settings.h"
@@ -52,49 +53,84 @@ status_answer(struct app *app, const char *argument, FILE *out)
 	return text != NULL;
 }
 
-static const char *const state_names[WEIR_WORKER_STATE_COUNT] = {
-	[WEIR_WORKER_STARTING] = "starting",
-	[WEIR_WORKER_READY] = "ready",
-	[WEIR_WORKER_DRAINING] = "draining",
-	[WEIR_WORKER_STOPPED] = "stopped",
-	[WEIR_WORKER_DEAD] = "dead",
-};
-
-/* "paused,lost", or "-". */
-static void
-flags_format(char *text, size_t n_bytes, uint32_t flags)
-{
-	const bool is_paused = flags & WEIR_WORKER_PAUSED;
-	const bool is_lost = flags & WEIR_WORKER_LOST;
-	const bool is_stuck = flags & WEIR_WORKER_STUCK;
-
-	snprintf(text, n_bytes, "%s%s%s%s%s%s", flags == 0 ? "-" : "", is_paused ? "paused" : "",
-		is_paused && (is_lost || is_stuck) ? "," : "", is_lost ? "lost" : "",
-		is_lost && is_stuck ? "," : "", is_stuck ? "stuck" : "");
-}
-
 static bool
 workers_answer(struct app *app, const char *argument, FILE *out)
 {
 	(void)argument;
-	fprintf(out, "%3s %-7s %-8s %-17s %11s %5s %7s %12s %12s %6s\n", "id", "kind", "state",
-		"flags", "incarnation", "cpu", "depth", "lent", "completed", "busy");
+	fprintf(out, "%3s %-7s %-11s %-22s %11s %7s %5s %7s %12s %12s %6s\n", "id", "kind", "state",
+		"flags", "incarnation", "crashes", "cpu", "depth", "lent", "completed", "busy");
 	for (uint32_t id = 0; id < app->n_workers; id++) {
 		const struct status_worker *worker = &app->status.worker[id];
-		enum weir_worker_state state;
-		char flags_text[32];
-		uint32_t flags;
+		char flags[STATUS_FLAGS_BYTES];
 
-		state = weir_pool_worker_state(app->pool, (weir_worker_id)id, &flags);
-		flags_format(flags_text, sizeof(flags_text), flags);
+		status_worker_flags(worker, flags);
 		fprintf(out,
-			"%3" PRIu32 " %-7s %-8s %-17s %11" PRIu32 " %5" PRIu32 " %7" PRIu32
-			" %12" PRIu64 " %12" PRIu64 " %5.1f%%\n",
-			id, "thread", state_names[state], flags_text,
-			weir_pool_worker_incarnation(app->pool, (weir_worker_id)id), worker->cpu,
-			worker->depth, worker->lent, worker->completed, 100 * worker->busy_ratio);
+			"%3" PRIu32 " %-7s %-11s %-22s %11" PRIu32 " %7" PRIu64 " %5" PRIu32
+			" %7" PRIu32 " %12" PRIu64 " %12" PRIu64 " %5.1f%%\n",
+			id, worker->is_process ? "process" : "thread",
+			weir_slot_phase_name(worker->phase), flags[0] ? flags : "-",
+			worker->incarnation, worker->crashes, worker->cpu, worker->depth,
+			worker->lent, worker->completed, 100 * worker->busy_ratio);
 	}
 	return true;
+}
+
+typedef int (*order_fn)(struct app *app, weir_worker_id id, char *reason, size_t reason_bytes);
+
+static bool
+order_answer(struct app *app, const char *argument, FILE *out, order_fn order)
+{
+	char reason[SUPERVISOR_REASON_BYTES];
+	uint64_t id;
+
+	if (option_parse_number(argument, &id) < 0 || id >= WEIR_WORKERS_MAX) {
+		fprintf(out, "ID %.*s: a worker's number, 0 to %u", ECHO_BYTES_MAX, argument,
+			app->n_workers - 1);
+		return false;
+	}
+	if (order(app, (weir_worker_id)id, reason, sizeof(reason)) < 0) {
+		fputs(reason, out);
+		return false;
+	}
+	fprintf(out, "worker %" PRIu64 " is %s\n", id,
+		weir_slot_phase_name(app->supervisor.slot[id].life.phase));
+	return true;
+}
+
+static bool
+drain_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_answer(app, argument, out, supervisor_drain);
+}
+
+static bool
+kill_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_answer(app, argument, out, supervisor_kill);
+}
+
+static bool
+pause_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_answer(app, argument, out, supervisor_pause);
+}
+
+static bool
+resume_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_answer(app, argument, out, supervisor_resume);
+}
+
+static bool
+add_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_answer(app, argument, out, supervisor_add);
+}
+
+static bool
+remove_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_answer(app, argument, out, supervisor_remove);
 }
 
 static bool
@@ -121,6 +157,12 @@ static const verb_fn verb_functions[VERB_COUNT] = {
 	[VERB_TRY_OVERFLOW] = try_overflow_answer,
 	[VERB_TRY_WEIGHTS] = try_weights_answer,
 	[VERB_TRY_CONFIG] = try_config_answer,
+	[VERB_DRAIN] = drain_answer,
+	[VERB_KILL] = kill_answer,
+	[VERB_PAUSE] = pause_answer,
+	[VERB_RESUME] = resume_answer,
+	[VERB_ADD] = add_answer,
+	[VERB_REMOVE] = remove_answer,
 	[VERB_STOP] = stop_answer,
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pcap: a sink that writes each worker's packets to DIR/worker-N.pcap, in completion order, with
- * their arrival times. A packet counts as consumed only once the kernel has its bytes; when a write
- * fails the file keeps the last whole burst, and everything after it is dropped and counted.
+ * pcap: a sink that writes each worker's packets to DIR/worker-N.pcap (its K-th later incarnation's
+ * to DIR/worker-N.K.pcap), in completion order, with their arrival times. A packet counts as
+ * consumed only once the kernel has its bytes; when a write fails the file keeps the last whole
+ * burst, and everything after it is dropped and counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -98,14 +99,18 @@ sink_begin_file(struct pcap_sink *sink)
 }
 
 static struct pcap_sink *
-sink_create(const char *directory, weir_worker_id worker)
+sink_create(const char *directory, const struct handler_setup *setup)
 {
 	struct pcap_sink *sink = calloc(1, sizeof(*sink));
+	char later[sizeof(".4294967295")] = "";
 
 	if (sink == NULL)
 		return NULL;
-	sink->worker = worker;
-	if (asprintf(&sink->path, "%s/worker-%u.pcap", directory, worker) < 0) {
+	sink->worker = setup->worker;
+	/* What an earlier incarnation has written stays. */
+	if (setup->incarnation > 0)
+		snprintf(later, sizeof(later), ".%u", setup->incarnation);
+	if (asprintf(&sink->path, "%s/worker-%u%s.pcap", directory, setup->worker, later) < 0) {
 		free(sink);
 		return NULL;
 	}
@@ -125,7 +130,7 @@ pcap_open_sink(const struct handler_setup *setup, const char *arguments, void **
 	}
 	if (mkdir(arguments, 0777) < 0 && errno != EEXIST)
 		return sink_refuse(error, error_bytes, arguments, errno);
-	sink = sink_create(arguments, setup->worker);
+	sink = sink_create(arguments, setup);
 	if (sink == NULL)
 		return sink_refuse(error, error_bytes, arguments, ENOMEM);
 	error_number = sink_open_file(sink);

@@ -26,6 +26,8 @@ status_fill(struct report_fixture *f)
 	s->captured = 108;
 	s->capture_lost = 109;
 	s->urgent = 110;
+	s->restarts = 111;
+	s->crashes = 112;
 	for (uint32_t i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
 		s->flow[i] = 200 + i;
 	s->n_queues = FIXTURE_QUEUES;
@@ -67,6 +69,11 @@ status_fill(struct report_fixture *f)
 			.depth_alarms = 660 + i,
 			.overflow_alarms = 670 + i,
 			.urgent = 680 + i,
+			.phase = WEIR_SLOT_READY,
+			.incarnation = 690 + i,
+			.restarts = 700 + i,
+			.crashes = 710 + i,
+			.pid = 720 + i,
 			.busy_ratio = 0.1 * i,
 		};
 		for (uint32_t r = 0; r < WEIR_REASON_COUNT; r++)

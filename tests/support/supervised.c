@@ -54,6 +54,7 @@ struct supervised *
 supervised_open(const char *options, bool processes)
 {
 	struct supervised *s = calloc(1, sizeof(*s));
+	const struct pool_surroundings surroundings = { 0 };
 	cpu_set_t allowed;
 
 	assert_non_null(s);
@@ -62,7 +63,7 @@ supervised_open(const char *options, bool processes)
 	assert_int_equal(topology_read_cpus(&allowed), 0);
 	topology_choose_lcores(&s->app.topology, &s->app.options, &allowed);
 	topology_place_workers(&s->app.topology, &s->app.options, &allowed);
-	assert_int_equal(pool_create_by_options(&s->app.pool, &s->app.options, 0), 0);
+	assert_int_equal(pool_create_by_options(&s->app.pool, &s->app.options, &surroundings), 0);
 	s->rx_core = aligned_alloc(CACHE_LINE_BYTES, sizeof(*s->rx_core));
 	assert_non_null(s->rx_core);
 	*s->rx_core = (struct rx_core) { 0 };

@@ -402,10 +402,26 @@ pcap_survives_a_full_disk(void **state)
 #define HANDLER_TEST(function) \
 	cmocka_unit_test_setup_teardown(function, fixture_create, fixture_destroy)
 
+/* What an earlier incarnation of its worker has written is not the next one's to empty. */
+static void
+each_incarnation_has_a_file_of_its_own(void **state)
+{
+	struct handler_setup setup = setup_of_four;
+	const struct handler *handler = handler_find("pcap:/dev/null");
+	char error[256];
+	void *sink;
+
+	(void)state;
+	setup.incarnation = 3;
+	assert_int_equal(handler->open(&setup, "/dev/null", &sink, error, sizeof(error)), -ENOTDIR);
+	assert_non_null(strstr(error, "/dev/null/worker-2.3.pcap"));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_incarnation_has_a_file_of_its_own),
 		HANDLER_TEST(chain_is_gathered_in_order),
 		HANDLER_TEST(chain_is_never_gathered_beyond_its_length_or_the_room),
 		HANDLER_TEST(chain_that_is_shorter_than_its_length_gives_what_there_is),

@@ -169,7 +169,8 @@ static void
 report_lists_every_worker_with_every_reason(void **state)
 {
 	static const char *const keys[] = { "cpu", "received", "completed", "lent", "depth",
-		"max_depth", "depth_alarms", "overflow_alarms", "urgent" };
+		"max_depth", "depth_alarms", "overflow_alarms", "urgent", "incarnation", "restarts",
+		"crashes", "pid" };
 	json_t *report = report_read_back(*state);
 	json_t *workers = list_of(report, "workers", FIXTURE_WORKERS);
 
@@ -183,6 +184,31 @@ report_lists_every_worker_with_every_reason(void **state)
 			1000 + 100 * (json_int_t)i);
 		assert_true(fabs(real_of(worker, "busy_ratio") - 0.1 * i) < 1e-12);
 	}
+	json_decref(report);
+}
+
+static void
+report_tells_where_a_worker_is_and_how_it_fares(void **state)
+{
+	struct report_fixture *f = *state;
+	const json_t *workers, *flags;
+	json_t *report;
+
+	f->status->worker[1].phase = WEIR_SLOT_QUARANTINED;
+	f->status->worker[1].is_process = true;
+	f->status->worker[2].flags = WEIR_WORKER_LOST | WEIR_WORKER_STUCK;
+	report = report_read_back(f);
+	workers = list_of(report, "workers", FIXTURE_WORKERS);
+	assert_string_equal(string_of(json_array_get(workers, 0), "state"), "ready");
+	assert_string_equal(string_of(json_array_get(workers, 0), "kind"), "thread");
+	list_of(json_array_get(workers, 0), "flags", 0);
+	assert_string_equal(string_of(json_array_get(workers, 1), "state"), "quarantined");
+	assert_string_equal(string_of(json_array_get(workers, 1), "kind"), "process");
+	flags = list_of(json_array_get(workers, 2), "flags", 2);
+	assert_string_equal(json_string_value(json_array_get(flags, 0)), "lost");
+	assert_string_equal(json_string_value(json_array_get(flags, 1)), "stuck");
+	assert_int_equal(integer_of(report, "restarts"), 111);
+	assert_int_equal(integer_of(report, "crashes"), 112);
 	json_decref(report);
 }
 
@@ -361,6 +387,7 @@ main(void)
 		REPORT_FIXTURE_TEST(report_says_what_was_counted),
 		REPORT_FIXTURE_TEST(report_lists_every_queue_and_rx_core),
 		REPORT_FIXTURE_TEST(report_lists_every_worker_with_every_reason),
+		REPORT_FIXTURE_TEST(report_tells_where_a_worker_is_and_how_it_fares),
 		REPORT_FIXTURE_TEST(ledger_of_the_report_balances),
 		REPORT_FIXTURE_TEST(ledger_that_is_false_is_reported_as_false),
 		REPORT_FIXTURE_TEST(counts_are_exact_beyond_the_precision_of_a_double),

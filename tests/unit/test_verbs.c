@@ -118,29 +118,53 @@ static void
 workers_have_a_line_each(void **state)
 {
 	struct scene *scene = *state;
-	struct weir_pool *pool = scene->report->app.pool;
+	struct status_worker *workers = scene->report->status->worker;
 	const char *line;
 	char kind[8], worker_state[16], flags[32];
-	unsigned int id, incarnation, cpu, depth;
+	unsigned int id, incarnation, crashes, cpu, depth;
 
-	assert_int_equal(weir_pool_set_flags(pool, 2, WEIR_WORKER_PAUSED | WEIR_WORKER_STUCK), 0);
-	assert_int_equal(weir_pool_set_state(pool, 1, WEIR_WORKER_DRAINING), 0);
+	workers[1].phase = WEIR_SLOT_DRAINING;
+	workers[2].flags = WEIR_WORKER_PAUSED | WEIR_WORKER_STUCK;
+	workers[2].is_slow = true;
 	line = ask(scene, "workers");
 	assert_true(begins_with(line, "ok\n id "));
 	line = strchr(line + 3, '\n') + 1;
 	for (unsigned int i = 0; i < FIXTURE_WORKERS; i++) {
-		assert_int_equal(sscanf(line, "%u %7s %15s %31s %u %u %u", &id, kind, worker_state,
-					 flags, &incarnation, &cpu, &depth),
-			7);
+		assert_int_equal(sscanf(line, "%u %7s %15s %31s %u %u %u %u", &id, kind,
+					 worker_state, flags, &incarnation, &crashes, &cpu, &depth),
+			8);
 		assert_int_equal(id, i);
 		assert_string_equal(worker_state, i == 1 ? "draining" : "ready");
-		assert_string_equal(flags, i == 2 ? "paused,stuck" : "-");
-		assert_int_equal(incarnation, 0);
+		assert_string_equal(flags, i == 2 ? "paused,stuck,slow" : "-");
+		assert_int_equal(incarnation, 690 + i);
+		assert_int_equal(crashes, 710 + i);
 		assert_int_equal(cpu, 600 + i);
 		assert_int_equal(depth, 640 + i);
 		line = strchr(line, '\n') + 1;
 	}
 	assert_string_equal(line, "");
+}
+
+/* What is ordered is the supervisor's to do, or to refuse. */
+static void
+orders_to_workers_are_checked(void **state)
+{
+	static const char *const orders[] = { "drain", "kill", "pause", "resume", "add", "remove" };
+	struct scene *scene = *state;
+	char request[64];
+
+	scene->report->app.supervisor.n = FIXTURE_WORKERS;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		snprintf(request, sizeof(request), "worker %s 3", orders[i]);
+		assert_refused_for(scene, request, "workers are 0 to 2");
+		snprintf(request, sizeof(request), "worker %s 65536", orders[i]);
+		assert_refused_for(scene, request, "a worker's number");
+		snprintf(request, sizeof(request), "worker %s -1", orders[i]);
+		assert_refused_for(scene, request, "a worker's number");
+		snprintf(request, sizeof(request), "worker %s", orders[i]);
+		assert_refused_for(scene, request, "the request is");
+	}
+	assert_refused_for(scene, "worker drain 1", "it is free");
 }
 
 static void
@@ -256,6 +280,7 @@ main(void)
 		CASE(help_lists_every_verb),
 		CASE(status_is_the_report),
 		CASE(workers_have_a_line_each),
+		CASE(orders_to_workers_are_checked),
 		CASE(stop_ends_the_run),
 		CASE(blanks_and_one_line_end_do_not_matter),
 		CASE(what_is_no_request_is_refused_with_a_reason),
