@@ -8,6 +8,15 @@ static const struct verb_row verb_list[VERB_COUNT] = {
 	[VERB_HELP] = { "help", NULL, "what can be asked" },
 	[VERB_STATUS] = { "status", NULL, "all that is counted, in JSON: as --report writes it" },
 	[VERB_WORKERS] = { "workers", NULL, "a table of the workers: a line for each" },
+	[VERB_WORKER_DRAIN] = { "worker drain", "ID", "let it finish what it has, then stop" },
+	[VERB_WORKER_KILL] = { "worker kill", "ID",
+		"stop it at once: what it has not begun is lost" },
+	[VERB_WORKER_PAUSE] = { "worker pause", "ID", "let it take nothing until it is resumed" },
+	[VERB_WORKER_RESUME] = { "worker resume", "ID", "let a paused one go on" },
+	[VERB_WORKER_ADD] = { "worker add", "ID",
+		"start a worker that is free, stopped or quarantined" },
+	[VERB_WORKER_REMOVE] = { "worker remove", "ID",
+		"let it finish what it has, then leave the pool" },
 	[VERB_STOP] = { "stop", NULL, "end the run, as SIGTERM does" },
 };
 

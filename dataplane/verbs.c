@@ -51,14 +51,6 @@ status_answer(struct app *app, const char *argument, FILE *out)
 	return text != NULL;
 }
 
-static const char *const state_names[WEIR_WORKER_STATE_COUNT] = {
-	[WEIR_WORKER_STARTING] = "starting",
-	[WEIR_WORKER_READY] = "ready",
-	[WEIR_WORKER_DRAINING] = "draining",
-	[WEIR_WORKER_STOPPED] = "stopped",
-	[WEIR_WORKER_DEAD] = "dead",
-};
-
 /* "paused,lost", or "-". */
 static void
 flags_format(char *text, size_t n_bytes, uint32_t flags)
@@ -72,28 +64,113 @@ flags_format(char *text, size_t n_bytes, uint32_t flags)
 		is_lost && is_stuck ? "," : "", is_stuck ? "stuck" : "");
 }
 
+static void
+worker_print(const struct app *app, weir_worker_id id, FILE *out)
+{
+	const struct slot_view *view = &app->supervisor.slot[id].view;
+	const struct status_worker *worker = &app->status.worker[id];
+	const bool is_process = counter_read(&view->kind) == WORKER_PROCESS;
+	char flags[32];
+	char pid[16] = "-";
+
+	flags_format(flags, sizeof(flags), (uint32_t)counter_read(&view->flags));
+	if (is_process)
+		snprintf(pid, sizeof(pid), "%" PRIu64, counter_read(&view->pid));
+	fprintf(out,
+		"%3u %-7s %-11s %-17s %11" PRIu64 " %7s %3" PRIu32 " %5" PRIu32 " %12" PRIu64
+		" %12" PRIu64 " %5.1f%% %8" PRIu64 " %7" PRIu64 "\n",
+		id, is_process ? "process" : "thread",
+		weir_slot_phase_name((enum weir_slot_phase)counter_read(&view->phase)), flags,
+		counter_read(&view->incarnation), pid, worker->cpu, worker->depth, worker->lent,
+		worker->completed, 100 * worker->busy_ratio, counter_read(&view->restarts),
+		counter_read(&view->crashes));
+}
+
 static bool
 workers_answer(struct app *app, const char *argument, FILE *out)
 {
 	(void)argument;
-	fprintf(out, "%3s %-7s %-8s %-17s %11s %5s %7s %12s %12s %6s\n", "id", "kind", "state",
-		"flags", "incarnation", "cpu", "depth", "lent", "completed", "busy");
-	for (uint32_t id = 0; id < app->n_workers; id++) {
-		const struct status_worker *worker = &app->status.worker[id];
-		enum weir_worker_state state;
-		char flags_text[32];
-		uint32_t flags;
-
-		state = weir_pool_worker_state(app->pool, (weir_worker_id)id, &flags);
-		flags_format(flags_text, sizeof(flags_text), flags);
-		fprintf(out,
-			"%3" PRIu32 " %-7s %-8s %-17s %11" PRIu32 " %5" PRIu32 " %7" PRIu32
-			" %12" PRIu64 " %12" PRIu64 " %5.1f%%\n",
-			id, "thread", state_names[state], flags_text,
-			weir_pool_worker_incarnation(app->pool, (weir_worker_id)id), worker->cpu,
-			worker->depth, worker->lent, worker->completed, 100 * worker->busy_ratio);
-	}
+	fprintf(out, "%3s %-7s %-11s %-17s %11s %7s %3s %5s %12s %12s %6s %8s %7s\n", "id", "kind",
+		"state", "flags", "incarnation", "pid", "cpu", "depth", "lent", "completed", "busy",
+		"restarts", "crashes");
+	for (uint32_t id = 0; id < app->supervisor.n; id++)
+		worker_print(app, (weir_worker_id)id, out);
 	return true;
+}
+
+/* A number in decimal, and nothing else. */
+static bool
+worker_id_parse(const char *text, weir_worker_id *id)
+{
+	uint32_t value = 0;
+
+	if (strlen(text) > 3)
+		return false;
+	for (const char *c = text; *c; c++) {
+		if (*c < '0' || *c > '9')
+			return false;
+		value = 10 * value + (uint32_t)(*c - '0');
+	}
+	*id = (weir_worker_id)value;
+	return true;
+}
+
+typedef int (*order_fn)(struct app *app, weir_worker_id id, char *reason, size_t reason_bytes);
+
+/* Gives an order to the supervisor; `outcome` is what follows. */
+static bool
+order_give(struct app *app, const char *argument, FILE *out, order_fn order, const char *outcome)
+{
+	char reason[SUPERVISOR_REASON_BYTES] = "";
+	weir_worker_id id;
+
+	if (!worker_id_parse(argument, &id)) {
+		fprintf(out, "a worker's id is a number like 0, not %.*s", ECHO_BYTES_MAX,
+			argument);
+		return false;
+	}
+	if (order(app, id, reason, sizeof(reason)) < 0) {
+		fputs(reason, out);
+		return false;
+	}
+	fprintf(out, "worker %u %s\n", id, outcome);
+	return true;
+}
+
+static bool
+drain_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_give(app, argument, out, supervisor_drain, "drains");
+}
+
+static bool
+kill_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_give(app, argument, out, supervisor_kill, "is ended");
+}
+
+static bool
+pause_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_give(app, argument, out, supervisor_pause, "is paused");
+}
+
+static bool
+resume_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_give(app, argument, out, supervisor_resume, "goes on");
+}
+
+static bool
+add_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_give(app, argument, out, supervisor_add, "starts");
+}
+
+static bool
+remove_answer(struct app *app, const char *argument, FILE *out)
+{
+	return order_give(app, argument, out, supervisor_remove, "leaves the pool");
 }
 
 static bool
@@ -111,6 +188,12 @@ static const verb_fn verb_functions[VERB_COUNT] = {
 	[VERB_HELP] = help_answer,
 	[VERB_STATUS] = status_answer,
 	[VERB_WORKERS] = workers_answer,
+	[VERB_WORKER_DRAIN] = drain_answer,
+	[VERB_WORKER_KILL] = kill_answer,
+	[VERB_WORKER_PAUSE] = pause_answer,
+	[VERB_WORKER_RESUME] = resume_answer,
+	[VERB_WORKER_ADD] = add_answer,
+	[VERB_WORKER_REMOVE] = remove_answer,
 	[VERB_STOP] = stop_answer,
 };
 

@@ -114,33 +114,111 @@ status_is_the_report(void **state)
 	free(text);
 }
 
+/* As the supervisor leads three threads that are ready. */
+static void
+workers_begin(struct scene *scene)
+{
+	struct supervisor *supervisor = &scene->report->app.supervisor;
+
+	scene->report->app.options.quiet = true;
+	supervisor->n = FIXTURE_WORKERS;
+	for (unsigned int i = 0; i < FIXTURE_WORKERS; i++) {
+		supervisor->slot[i].life.phase = WEIR_SLOT_READY;
+		counter_set(&supervisor->slot[i].view.phase, WEIR_SLOT_READY);
+		counter_set(&supervisor->slot[i].view.incarnation, 7 + i);
+	}
+}
+
 static void
 workers_have_a_line_each(void **state)
 {
 	struct scene *scene = *state;
-	struct weir_pool *pool = scene->report->app.pool;
-	const char *line;
-	char kind[8], worker_state[16], flags[32];
+	struct worker_slot *slot = scene->report->app.supervisor.slot;
+	char kind[8], phase[16], flags[32], pid[16];
 	unsigned int id, incarnation, cpu, depth;
+	const char *line;
 
-	assert_int_equal(weir_pool_set_flags(pool, 2, WEIR_WORKER_PAUSED | WEIR_WORKER_STUCK), 0);
-	assert_int_equal(weir_pool_set_state(pool, 1, WEIR_WORKER_DRAINING), 0);
+	workers_begin(scene);
+	counter_set(&slot[1].view.phase, WEIR_SLOT_DRAINING);
+	counter_set(&slot[1].view.kind, WORKER_PROCESS);
+	counter_set(&slot[1].view.pid, 4711);
+	counter_set(&slot[2].view.flags, WEIR_WORKER_PAUSED | WEIR_WORKER_STUCK);
 	line = ask(scene, "workers");
 	assert_true(begins_with(line, "ok\n id "));
 	line = strchr(line + 3, '\n') + 1;
 	for (unsigned int i = 0; i < FIXTURE_WORKERS; i++) {
-		assert_int_equal(sscanf(line, "%u %7s %15s %31s %u %u %u", &id, kind, worker_state,
-					 flags, &incarnation, &cpu, &depth),
-			7);
+		assert_int_equal(sscanf(line, "%u %7s %15s %31s %u %15s %u %u", &id, kind, phase,
+					 flags, &incarnation, pid, &cpu, &depth),
+			8);
 		assert_int_equal(id, i);
-		assert_string_equal(worker_state, i == 1 ? "draining" : "ready");
+		assert_string_equal(kind, i == 1 ? "process" : "thread");
+		assert_string_equal(phase, i == 1 ? "draining" : "ready");
 		assert_string_equal(flags, i == 2 ? "paused,stuck" : "-");
-		assert_int_equal(incarnation, 0);
+		assert_int_equal(incarnation, 7 + i);
+		assert_string_equal(pid, i == 1 ? "4711" : "-");
 		assert_int_equal(cpu, 600 + i);
 		assert_int_equal(depth, 640 + i);
 		line = strchr(line, '\n') + 1;
 	}
 	assert_string_equal(line, "");
+}
+
+static void
+an_order_reaches_its_worker(void **state)
+{
+	struct scene *scene = *state;
+	struct worker_slot *slot = scene->report->app.supervisor.slot;
+
+	workers_begin(scene);
+	assert_string_equal(ask(scene, "worker pause 1"), "ok\nworker 1 is paused\n");
+	for (unsigned int i = 0; i < FIXTURE_WORKERS; i++)
+		assert_int_equal(slot[i].is_paused, i == 1);
+	assert_refused_for(scene, "worker pause 1", "pause worker 1: it is paused already");
+	assert_refused_for(scene, "worker resume 0", "resume worker 0: it is not paused");
+	assert_string_equal(ask(scene, "worker resume 01"), "ok\nworker 1 goes on\n");
+	assert_false(slot[1].is_paused);
+}
+
+/* In a phase in which none means anything, each says its own name. */
+static void
+every_order_is_its_own(void **state)
+{
+	static const char *const orders[] = { "drain", "kill", "pause", "resume", "add", "remove" };
+	struct scene *scene = *state;
+
+	workers_begin(scene);
+	scene->report->app.supervisor.slot[2].life.phase = WEIR_SLOT_RECLAIMING;
+	for (unsigned int i = 0; i < ARRAY_LENGTH(orders); i++) {
+		char request[32];
+		char reason[64];
+
+		snprintf(request, sizeof(request), "worker %s 2", orders[i]);
+		snprintf(reason, sizeof(reason), "%s worker 2: it is reclaiming", orders[i]);
+		assert_refused_for(scene, request, reason);
+	}
+}
+
+static void
+an_order_without_a_worker_is_refused(void **state)
+{
+	static const char *const wrong[] = { "-1", "x", "1x", "0x1", "+1", "99999999999999999999",
+		"1.0", "4294967297" };
+	struct scene *scene = *state;
+
+	workers_begin(scene);
+	for (unsigned int i = 0; i < ARRAY_LENGTH(wrong); i++) {
+		char request[64];
+
+		snprintf(request, sizeof(request), "worker pause %s", wrong[i]);
+		assert_refused_for(scene, request, "a worker's id is a number like 0");
+	}
+	assert_refused_for(scene, "worker pause 3", "workers are 0 to 2");
+	assert_refused_for(scene, "worker pause 999", "workers are 0 to 2");
+	assert_refused_for(scene, "worker pause", "the request is: worker pause ID");
+	assert_refused_for(scene, "worker pause 1 2", "the request is: worker pause ID");
+	assert_refused_for(scene, "worker", "unknown request: worker");
+	assert_refused_for(scene, "worker paus 1", "unknown request: worker");
+	assert_false(scene->report->app.supervisor.slot[1].is_paused);
 }
 
 static void
@@ -256,6 +334,9 @@ main(void)
 		CASE(help_lists_every_verb),
 		CASE(status_is_the_report),
 		CASE(workers_have_a_line_each),
+		CASE(an_order_reaches_its_worker),
+		CASE(every_order_is_its_own),
+		CASE(an_order_without_a_worker_is_refused),
 		CASE(stop_ends_the_run),
 		CASE(blanks_and_one_line_end_do_not_matter),
 		CASE(what_is_no_request_is_refused_with_a_reason),
