@@ -100,6 +100,32 @@ ctl_refused "unknown request: nonsense" nonsense 1 2 3
 ctl_refused "ASCII" $'sta\xfftus'
 ctl_refused "the request is: stop" stop now
 
+# ---- orders ----
+
+# worker_is ID PHASE FLAGS INCARNATION
+worker_is() {
+	ctl_ok workers
+	[ "$(awk -v id="$1" '$1 == id { print $3, $4, $5 }' "$WORK/ctl.out")" = "$2 $3 $4" ]
+}
+
+ctl_ok worker pause 1
+assert_equal "pause" "worker 1 is paused" "$SAID"
+worker_is 1 ready paused 0 || fail "worker 1 is not paused: $SAID"
+ctl_refused "it is paused already" worker pause 1
+ctl_ok worker resume 1
+worker_is 1 ready - 0 || fail "worker 1 does not go on: $SAID"
+ctl_refused "workers are 0 to 2" worker drain 3
+ctl_ok worker drain 2
+wait_until "worker 2 is stopped" worker_is 2 stopped - 0
+ctl_ok worker add 2
+wait_until "worker 2 is back" worker_is 2 ready - 1
+ctl_ok worker kill 2
+wait_until "worker 2 is stopped again" worker_is 2 stopped - 1
+ctl_ok worker remove 1
+wait_until "worker 1 has left" worker_is 1 free - 0
+ctl_ok worker add 1
+wait_until "worker 1 is back" worker_is 1 ready - 1
+
 # ---- strangers ----
 
 if [ "$(id -u)" = 0 ]; then
