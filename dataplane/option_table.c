@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 
+#include "option_names.h"
 #include "option_row.h"
 #include "option_values.h"
 #include "options.h"
@@ -18,88 +19,6 @@
 #define HEARTBEAT_MSEC_MIN 5			/* control looks as often */
 #define HEARTBEAT_MSEC_MAX 3600000		/* an hour */
 #define SERVICE_NS_MAX 60000000000		/* a minute */
-
-static const char *
-overflow_name_at(unsigned int index)
-{
-	const struct weir_overflow_policy *policy = weir_overflow_at(index);
-
-	return policy ? policy->name : NULL;
-}
-
-static const char *const order_names[] = { "flow", "none" };
-
-static const char *
-order_name_at(unsigned int index)
-{
-	return index < sizeof(order_names) / sizeof(order_names[0]) ? order_names[index] : NULL;
-}
-
-static const char *const flow_hash_names[] = {
-	[FLOW_HASH_SOFT] = "soft",
-	[FLOW_HASH_NIC] = "nic",
-	[FLOW_HASH_AUTO] = "auto",
-};
-
-static const char *
-flow_hash_name_at(unsigned int index)
-{
-	return index < sizeof(flow_hash_names) / sizeof(flow_hash_names[0]) ? flow_hash_names[index]
-									    : NULL;
-}
-
-static const char *const worker_mode_names[] = {
-	[WORKER_MODE_THREAD] = "thread",
-	[WORKER_MODE_PROCESS] = "process",
-	[WORKER_MODE_ATTACHED] = "attached",
-};
-
-const char *
-worker_mode_name(unsigned int mode)
-{
-	return mode < sizeof(worker_mode_names) / sizeof(worker_mode_names[0])
-		       ? worker_mode_names[mode]
-		       : NULL;
-}
-
-static const char *const worker_calls_names[] = {
-	[WORKER_CALLS_FILTERED] = "filtered",
-	[WORKER_CALLS_ANY] = "any",
-};
-
-static const char *
-worker_calls_name_at(unsigned int index)
-{
-	return index < sizeof(worker_calls_names) / sizeof(worker_calls_names[0])
-		       ? worker_calls_names[index]
-		       : NULL;
-}
-
-static const char *const depth_mode_names[] = {
-	[WEIR_DEPTH_OUTSTANDING] = "outstanding",
-	[WEIR_DEPTH_QUEUED] = "queued",
-};
-
-static const char *
-depth_mode_name_at(unsigned int index)
-{
-	return index < sizeof(depth_mode_names) / sizeof(depth_mode_names[0])
-		       ? depth_mode_names[index]
-		       : NULL;
-}
-
-static const char *const flow_depth_names[] = {
-	[WEIR_FLOW_INNER] = "inner",
-	[WEIR_FLOW_OUTER] = "outer",
-};
-
-static const char *
-flow_depth_name_at(unsigned int index)
-{
-	return index < sizeof(flow_depth_names) / sizeof(flow_depth_names[0])
-		       ? flow_depth_names[index]
-		       : NULL;
-}
 
 #define FIELD(member) .offset = offsetof(struct options, member)
 #define SECONDS_RANGE(least) .min = (least), .max = SECONDS_MAX * OPTION_NS_PER_SECOND
@@ -182,7 +101,7 @@ static const struct option_row option_table[] = {
 		.default_text = "filtered",
 		.type = &option_type_enum,
 		FIELD(worker_calls),
-		.name_at = worker_calls_name_at,
+		.name_at = option_worker_calls_name,
 	},
 	{
 		.name = "attach-socket",
@@ -312,7 +231,7 @@ static const struct option_row option_table[] = {
 		.default_text = "flow",
 		.type = &option_type_choice,
 		FIELD(order),
-		.name_at = order_name_at,
+		.name_at = option_order_name,
 		.also_why = true,
 	},
 	{
@@ -334,7 +253,7 @@ static const struct option_row option_table[] = {
 		.default_text = "drop-new",
 		.type = &option_type_choice,
 		FIELD(overflow),
-		.name_at = overflow_name_at,
+		.name_at = option_overflow_name,
 		.also_why = true,
 	},
 	{
@@ -354,7 +273,7 @@ static const struct option_row option_table[] = {
 		.default_text = "outstanding",
 		.type = &option_type_enum,
 		FIELD(depth_mode),
-		.name_at = depth_mode_name_at,
+		.name_at = option_depth_mode_name,
 		.also_why = true,
 	},
 	{
@@ -377,7 +296,7 @@ static const struct option_row option_table[] = {
 		.default_text = "soft",
 		.type = &option_type_enum,
 		FIELD(flow_hash),
-		.name_at = flow_hash_name_at,
+		.name_at = option_flow_hash_name,
 	},
 	{
 		.name = "flow-depth",
@@ -386,7 +305,7 @@ static const struct option_row option_table[] = {
 		.default_text = "inner",
 		.type = &option_type_enum,
 		FIELD(flow.depth),
-		.name_at = flow_depth_name_at,
+		.name_at = option_flow_depth_name,
 		.also_why = true,
 	},
 	{
