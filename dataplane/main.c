@@ -290,6 +290,7 @@ run_abandon(struct app *weir, bool concluded)
 	supervisor_close(weir);
 	dead_file_stop(weir);
 	control_socket_stop(weir);
+	attach_stop(weir);
 	/* Not every stream: a stuck sink holds the lock of its own. */
 	fflush(stdout);
 	fflush(stderr);
