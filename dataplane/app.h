@@ -13,6 +13,7 @@
 #include <weir/weir.h>
 
 #include "alarm_watch.h"
+#include "attach.h"
 #include "control_socket.h"
 #include "dead_file.h"
 #include "options.h"
@@ -26,6 +27,7 @@
 #include "supervisor.h"
 #include "topology.h"
 #include "watch.h"
+#include "worker_user.h"
 
 struct app {
 	struct options options;
@@ -48,8 +50,10 @@ struct app {
 	bool sinks_failed;     /* a handler, or a file, did not get all that was meant for it */
 	uint32_t n_stuck;      /* workers that did not end: their packets were written off */
 	bool stop_asked;       /* over the control socket */
-	struct watch watch;    /* what control waits for */
+	struct worker_user worker_user;
+	struct watch watch; /* what control waits for */
 	struct control_socket control_socket;
+	struct attach attach;
 	struct skew_watch skew;
 	struct alarm_watch alarms;
 	struct dead_file dead_file;

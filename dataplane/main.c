@@ -23,6 +23,7 @@
 #include "outputs.h"
 #include "pool_options.h"
 #include "why.h"
+#include "worker_main.h"
 
 static struct app app;
 
@@ -197,7 +198,9 @@ static const struct stage stages[] = {
 	{ "the mbuf pool", true, mbuf_pool_start, mbuf_pool_stop },
 	{ "the worker pool", true, launch_pool, unlaunch_pool },
 	{ "the clones", true, clone_pool_start, clone_pool_stop },
+	{ "the worker processes", true, worker_processes_arrange, NULL },
 	{ "the workers", false, supervisor_open, supervisor_close },
+	{ "the attach socket", true, attach_start, attach_stop },
 	{ "the rx cores", false, launch_rx_cores, unlaunch_rx_cores },
 	{ "the traffic", true, ports_start_traffic, NULL },
 	{ "the handlers", false, supervisor_begin, NULL },
@@ -287,6 +290,7 @@ run_abandon(struct app *weir, bool concluded)
 	supervisor_close(weir);
 	dead_file_stop(weir);
 	control_socket_stop(weir);
+	attach_stop(weir);
 	/* Not every stream: a stuck sink holds the lock of its own. */
 	fflush(stdout);
 	fflush(stderr);
@@ -397,6 +401,8 @@ main(int argc, char **argv)
 	streams_open();
 	if (argc > 1 && strcmp(argv[1], "why") == 0)
 		return why_main(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "worker") == 0)
+		worker_main(argc - 2, argv + 2);
 	rc = eal_arguments_split(&arguments, argc, argv);
 	if (rc < 0)
 		return EXIT_STATUS_REFUSED;

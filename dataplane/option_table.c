@@ -5,7 +5,7 @@
  */
 #include <assert.h>
 
-#include "option_choices.h"
+#include "option_names.h"
 #include "option_row.h"
 #include "option_values.h"
 #include "options.h"
@@ -101,7 +101,7 @@ const struct option_row option_table[] = {
 		.default_text = "filtered",
 		.type = &option_type_enum,
 		FIELD(worker_calls),
-		.name_at = worker_calls_name_at,
+		.name_at = option_worker_calls_name,
 	},
 	{
 		.name = "attach-socket",
@@ -238,7 +238,7 @@ const struct option_row option_table[] = {
 		.default_text = "flow",
 		.type = &option_type_choice,
 		FIELD(order),
-		.name_at = order_name_at,
+		.name_at = option_order_name,
 		.also_why = true,
 	},
 	{
@@ -260,7 +260,7 @@ const struct option_row option_table[] = {
 		.default_text = "drop-new",
 		.type = &option_type_choice,
 		FIELD(overflow),
-		.name_at = overflow_name_at,
+		.name_at = option_overflow_name,
 		.also_why = true,
 	},
 	{
@@ -280,7 +280,7 @@ const struct option_row option_table[] = {
 		.default_text = "outstanding",
 		.type = &option_type_enum,
 		FIELD(depth_mode),
-		.name_at = depth_mode_name_at,
+		.name_at = option_depth_mode_name,
 		.also_why = true,
 	},
 	{
@@ -303,7 +303,7 @@ const struct option_row option_table[] = {
 		.default_text = "soft",
 		.type = &option_type_enum,
 		FIELD(flow_hash),
-		.name_at = flow_hash_name_at,
+		.name_at = option_flow_hash_name,
 	},
 	{
 		.name = "flow-depth",
@@ -312,7 +312,7 @@ const struct option_row option_table[] = {
 		.default_text = "inner",
 		.type = &option_type_enum,
 		FIELD(flow.depth),
-		.name_at = flow_depth_name_at,
+		.name_at = option_flow_depth_name,
 		.also_why = true,
 	},
 	{

@@ -17,6 +17,23 @@ kind_of_ours(const struct app *app)
 	return app->supervisor.process_start ? WORKER_PROCESS : WORKER_THREAD;
 }
 
+/* Nobody is there, and somebody will come: until then packets wait. Returns 0 or -ENOMEM. */
+static int
+guests_await(struct app *app)
+{
+	const struct weir_departure nobody = {
+		.state = WEIR_WORKER_STOPPED,
+		.awaited = true,
+		.queued_reason = WEIR_REASON_DEAD_WORKER,
+		.in_process_reason = WEIR_REASON_CRASH_INFLIGHT,
+	};
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < app->options.workers; i++)
+		rc = weir_pool_worker_gone(app->pool, (weir_worker_id)i, &nobody);
+	return rc;
+}
+
 int
 supervisor_open(struct app *app)
 {
@@ -33,6 +50,8 @@ supervisor_open(struct app *app)
 			.kind = kind_of_ours(app),
 			.process = { .pidfd = -1, .socket = -1 },
 		};
+	if (app->options.worker_mode == WORKER_MODE_ATTACHED)
+		return guests_await(app);
 	for (uint32_t i = 0; i < app->options.workers; i++) {
 		const weir_worker_id id = (weir_worker_id)i;
 		const int rc = body_prepare(app, id, weir_pool_worker_incarnation(app->pool, id),
@@ -149,6 +168,8 @@ supervisor_start(struct app *app)
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	int ready;
 
+	if (app->options.worker_mode == WORKER_MODE_ATTACHED)
+		return 0;
 	for (uint32_t i = 0; i < app->options.workers; i++) {
 		slot_begun(app, (weir_worker_id)i, false);
 		slot_start(app, (weir_worker_id)i);

@@ -88,7 +88,7 @@ process_has_ended(const struct worker_process *process)
 
 /* Reaps what has ended, if it is our child. Returns whether it says that it ended well. */
 static bool
-process_reap(struct worker_slot *slot, bool says_stopped)
+process_reap(struct worker_slot *slot, bool says_stopped, bool *has_failed)
 {
 	char *words = slot->last_words;
 	siginfo_t info = { 0 };
@@ -97,6 +97,9 @@ process_reap(struct worker_slot *slot, bool says_stopped)
 		snprintf(words, sizeof(slot->last_words), "it is gone");
 		return says_stopped;
 	}
+	/* What a handler could not do is known to its process alone. */
+	if (info.si_code == CLD_EXITED && info.si_status == EXIT_STATUS_FAILED)
+		*has_failed = true;
 	if (info.si_code == CLD_EXITED)
 		snprintf(words, sizeof(slot->last_words), "exit status %d", info.si_status);
 	else
@@ -138,8 +141,9 @@ process_look(struct app *app, weir_worker_id id, bool *is_clean)
 	if (!process_has_ended(&slot->process))
 		return false;
 	if (slot->process.pid > 0)
-		*is_clean = process_reap(
-			slot, weir_pool_worker_pulse(app->pool, id).state == WEIR_WORKER_STOPPED);
+		*is_clean = process_reap(slot,
+			weir_pool_worker_pulse(app->pool, id).state == WEIR_WORKER_STOPPED,
+			&app->sinks_failed);
 	process_close(app, &slot->process);
 	return true;
 }

@@ -133,6 +133,12 @@ supervisor_add(struct app *app, weir_worker_id id, char *reason, size_t reason_b
 {
 	const int rc = order_check(app, &order_add, id, reason, reason_bytes);
 
+	if (rc == 0 && app->options.worker_mode == WORKER_MODE_ATTACHED) {
+		snprintf(reason, reason_bytes,
+			"add worker %u: with --worker-mode attached by weir worker --id %u", id,
+			id);
+		return -EINVAL;
+	}
 	return rc < 0 ? rc : slot_begin(app, id, NULL, reason, reason_bytes);
 }
 

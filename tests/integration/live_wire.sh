@@ -10,6 +10,7 @@ LIVE_PARTS=12
 LIVE_PART_PACKETS=250
 LIVE_PACKETS=$((LIVE_PARTS * LIVE_PART_PACKETS))
 LIVE_PPS=8000
+LIVE_OPTIONS=() # of Weir, for both runs
 
 # True once Weir has received at least $1 packets.
 live_received() {
@@ -55,12 +56,14 @@ live_wire() { # VDEV TRAFFIC-OPTION...
 	"$PCAP_MERGE" "$WORK/in.pcap" "$WORK"/part-*.pcap >/dev/null || fail "pcap_merge"
 
 	weir_start sink --vdev "$vdev" -- --workers 4 --handler "pcap:$WORK/sink" --stats-period 0 \
+		${LIVE_OPTIONS[@]+"${LIVE_OPTIONS[@]}"} \
 		--report "$WORK/sink.json"
 	live_replay_and_stop
 	captures_found "$WORK/in.pcap" "$WORK/sink"/worker-{0,1,2,3}.pcap
 
 	# Back out by the same wire: what Weir sends is counted by the kernel on the other side.
 	weir_start echo --vdev "$vdev" -- --workers 4 --handler swap-mac --stats-period 0 \
+		${LIVE_OPTIONS[@]+"${LIVE_OPTIONS[@]}"} \
 		--report "$WORK/echo.json"
 	before=$(live_sender_received)
 	live_replay_and_stop

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names that options choose from. */
-#include "option_choices.h"
+#include "option_names.h"
 
 #include <stddef.h>
 
 #include "options.h"
 
 const char *
-overflow_name_at(unsigned int index)
+option_overflow_name(unsigned int index)
 {
 	const struct weir_overflow_policy *policy = weir_overflow_at(index);
 
@@ -17,7 +16,7 @@ overflow_name_at(unsigned int index)
 static const char *const order_names[] = { "flow", "none" };
 
 const char *
-order_name_at(unsigned int index)
+option_order_name(unsigned int index)
 {
 	return index < sizeof(order_names) / sizeof(order_names[0]) ? order_names[index] : NULL;
 }
@@ -29,7 +28,7 @@ static const char *const flow_hash_names[] = {
 };
 
 const char *
-flow_hash_name_at(unsigned int index)
+option_flow_hash_name(unsigned int index)
 {
 	return index < sizeof(flow_hash_names) / sizeof(flow_hash_names[0]) ? flow_hash_names[index]
 									    : NULL;
@@ -55,7 +54,7 @@ static const char *const worker_calls_names[] = {
 };
 
 const char *
-worker_calls_name_at(unsigned int index)
+option_worker_calls_name(unsigned int index)
 {
 	return index < sizeof(worker_calls_names) / sizeof(worker_calls_names[0])
 		       ? worker_calls_names[index]
@@ -68,7 +67,7 @@ static const char *const depth_mode_names[] = {
 };
 
 const char *
-depth_mode_name_at(unsigned int index)
+option_depth_mode_name(unsigned int index)
 {
 	return index < sizeof(depth_mode_names) / sizeof(depth_mode_names[0])
 		       ? depth_mode_names[index]
@@ -81,7 +80,7 @@ static const char *const flow_depth_names[] = {
 };
 
 const char *
-flow_depth_name_at(unsigned int index)
+option_flow_depth_name(unsigned int index)
 {
 	return index < sizeof(flow_depth_names) / sizeof(flow_depth_names[0])
 		       ? flow_depth_names[index]
