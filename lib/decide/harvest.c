@@ -227,7 +227,7 @@ worker_record(struct weir_dispatcher *dispatcher, weir_worker_id id, uint32_t fi
 	mirror_restore(dispatcher, id);
 }
 
-/* The rest of worker_harvest for a claim lane. Out of line: plain lanes do not pay for it. */
+/* The harvest of a claim lane. Out of line: plain lanes do not pay for it. */
 static __attribute__((noinline)) void
 claim_worker_harvest(
 	struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
@@ -247,30 +247,42 @@ claim_worker_harvest(
 	worker_record(dispatcher, id, finished, lane_outstanding(lane));
 }
 
+/* Own hand-overs have been added since the last reading: before the next is the depth's peak. */
 static inline void
-worker_harvest(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
+peak_check(struct weir_dispatcher *dispatcher, weir_worker_id id)
+{
+	const struct lane_producer *lane = &dispatcher->lane[id];
+	const uint32_t depth = lane_depth(dispatcher, lane);
+
+	if (unlikely(depth > lane->peak_mark))
+		peak_note(dispatcher, id, depth);
+}
+
+/* First half of the harvest of a plain lane: learns how far its worker has come. */
+static inline void
+worker_read(struct weir_dispatcher *dispatcher, weir_worker_id id)
 {
 	struct lane_producer *lane = &dispatcher->lane[id];
 	const uint32_t deepest = lane_depth(dispatcher, lane);
-	uint32_t finished;
 
-	/* Own hand-overs have been added since the last reading: now is the depth's peak. */
-	if (unlikely(deepest > lane->peak_mark))
-		peak_note(dispatcher, id, deepest);
-	if (unlikely(dispatcher->claim)) {
-		claim_worker_harvest(dispatcher, id, sums);
-		return;
-	}
 	progress_accept(dispatcher, id);
 	if (dispatcher->n_dispatchers > 1)
 		lane->others = others_backlog(dispatcher, id);
-	finished = lane_harvest(dispatcher, id, sums);
-	if (finished > 0)
-		bitset_add(&dispatcher->hold_news.finished, id);
 	/* A depth also changes by what others have there and, where only the queued count, by what
 	 * is in process. */
-	dispatcher->hold_news.mirror |= finished > 0 || lane_depth(dispatcher, lane) != deepest;
-	worker_record(dispatcher, id, finished, lane_occupied(lane));
+	dispatcher->hold_news.mirror |=
+		lane->completed != lane->harvested || lane_depth(dispatcher, lane) != deepest;
+}
+
+/* Second half: brings home what is completed. */
+static inline void
+worker_bring_home(struct weir_dispatcher *dispatcher, weir_worker_id id, struct harvest_sums *sums)
+{
+	const uint32_t finished = lane_harvest(dispatcher, id, sums);
+
+	if (finished > 0)
+		bitset_add(&dispatcher->hold_news.finished, id);
+	worker_record(dispatcher, id, finished, lane_occupied(&dispatcher->lane[id]));
 }
 
 static uint32_t
@@ -287,7 +299,13 @@ harvest_worker(struct weir_dispatcher *dispatcher, weir_worker_id id)
 {
 	struct harvest_sums sums = { 0 };
 
-	worker_harvest(dispatcher, id, &sums);
+	peak_check(dispatcher, id);
+	if (unlikely(dispatcher->claim)) {
+		claim_worker_harvest(dispatcher, id, &sums);
+	} else {
+		worker_read(dispatcher, id);
+		worker_bring_home(dispatcher, id, &sums);
+	}
 	return sums_add(dispatcher, &sums);
 }
 
@@ -349,6 +367,30 @@ pass_prefetch(const struct weir_dispatcher *dispatcher, const struct bitset *mem
 	return n;
 }
 
+/*
+ * Reads the progress of all workers, and only then fetches the verdicts beyond the line that was
+ * fetched already: these transfers overlap as well. In irregular traffic a run of a few verdicts
+ * lies on two lines now and then, and waiting for one second line costs as much as a whole worker.
+ */
+static void
+pass_read(struct weir_dispatcher *dispatcher, const struct bitset *members)
+{
+	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
+		uint64_t bits = members->word[w];
+
+		while (bits) {
+			const weir_worker_id id = (weir_worker_id)bitset_pop(&bits, w);
+			const struct lane_producer *lane = &dispatcher->lane[id];
+
+			peak_check(dispatcher, id);
+			if (unlikely(dispatcher->claim))
+				continue;
+			worker_read(dispatcher, id);
+			prefetch_read(&lane->verdicts[(lane->completed - 1) & (lane->n_slots - 1)]);
+		}
+	}
+}
+
 uint32_t
 harvest_pass(struct weir_dispatcher *dispatcher)
 {
@@ -357,11 +399,18 @@ harvest_pass(struct weir_dispatcher *dispatcher)
 	struct harvest_sums sums = { 0 };
 
 	counter_add(&dispatcher->tally.line_reads, n_members * progress_lines(dispatcher));
+	pass_read(dispatcher, &members);
 	for (uint32_t w = 0; w < BITSET_WORDS; w++) {
 		uint64_t bits = members.word[w];
 
-		while (bits)
-			worker_harvest(dispatcher, (weir_worker_id)bitset_pop(&bits, w), &sums);
+		while (bits) {
+			const weir_worker_id id = (weir_worker_id)bitset_pop(&bits, w);
+
+			if (unlikely(dispatcher->claim))
+				claim_worker_harvest(dispatcher, id, &sums);
+			else
+				worker_bring_home(dispatcher, id, &sums);
+		}
 	}
 	if (dispatcher->n_dispatchers > 1)
 		counter_add(&dispatcher->tally.line_reads, tail_lines_read(dispatcher, &members));

@@ -132,10 +132,11 @@ packet_wants_budget(const struct weir_dispatcher *dispatcher, const struct dispa
 static inline bool
 pin_set(struct pin *pin, weir_worker_id id, uint32_t stamp)
 {
-	const uint64_t was = pin->word;
+	const uint16_t was = pin->tie;
 
-	pin->word = pin_word_lent(was, id, stamp);
-	return pin_word_moved(was, pin->word);
+	pin->stamp = stamp;
+	pin->tie = pin_tie_make(id);
+	return pin_tie_moved(was, pin->tie);
 }
 
 /* Notes when the buckets of the packets from `first` up to `end` were last heard of. */

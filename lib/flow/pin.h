@@ -26,9 +26,9 @@ enum pin_flag {
 };
 
 /*
- * The packet path loads and stores a pin whole, by its word: a load that spans stores of parts
- * would wait for them. `held` counts the bucket's packets in the hold: while there are, arrivals
- * join them.
+ * The packet path loads a pin whole, by its word, when it plans: a load that spans stores of parts
+ * would wait for them. When it lends it stores stamp and tie: the next load is a burst away.
+ * `held` counts the bucket's packets in the hold: while there are, arrivals join them.
  */
 struct pin {
 	union {
@@ -36,11 +36,21 @@ struct pin {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 			uint32_t stamp; /* the lane's tail after the bucket's last packet */
 			uint16_t held;	/* packets */
-			uint8_t worker;
-			uint8_t flags; /* enum pin_flag */
+			union {
+				struct {
+					uint8_t worker;
+					uint8_t flags; /* enum pin_flag */
+				};
+				uint16_t tie; /* both: flags : 8, worker : 8 */
+			};
 #else
-			uint8_t flags;
-			uint8_t worker;
+			union {
+				struct {
+					uint8_t flags;
+					uint8_t worker;
+				};
+				uint16_t tie;
+			};
 			uint16_t held;
 			uint32_t stamp;
 #endif
@@ -54,6 +64,7 @@ static_assert(WEIR_WORKERS_MAX - 1 <= UINT8_MAX, "a worker fits a byte");
 #define PIN_HELD_SHIFT 32
 #define PIN_WORKER_SHIFT 48
 #define PIN_FLAGS_SHIFT 56
+#define PIN_TIE_FLAGS_SHIFT 8
 #define PIN_HELD_MASK ((uint64_t)UINT16_MAX << PIN_HELD_SHIFT)
 #define PIN_FLAGS_WORD(flags) ((uint64_t)(flags) << PIN_FLAGS_SHIFT)
 
@@ -83,21 +94,20 @@ pin_word_picking(uint64_t word, uint32_t pick)
 	return PIN_FLAGS_WORD(PIN_PICKED) | (pin_word_stamp(word) ^ pick);
 }
 
-/* The word once a packet was lent. Its bucket may have more in the hold. */
-static inline uint64_t
-pin_word_lent(uint64_t word, uint32_t worker, uint32_t stamp)
+/* The tie of a bucket whose last packet was lent to `worker`. */
+static inline uint16_t
+pin_tie_make(uint32_t worker)
 {
-	return (word & PIN_HELD_MASK) | PIN_FLAGS_WORD(PIN_KNOWN) |
-	       (uint64_t)worker << PIN_WORKER_SHIFT | stamp;
+	return (uint16_t)(PIN_KNOWN << PIN_TIE_FLAGS_SHIFT | worker);
 }
 
 /* Whether `now`, of a bucket with a worker, names another one than `was`, if that had one: the
- * words differ there, and not in the flag. */
+ * ties differ there, and not in the flag. */
 static inline bool
-pin_word_moved(uint64_t was, uint64_t now)
+pin_tie_moved(uint16_t was, uint16_t now)
 {
-	const uint32_t known = 1u << (PIN_FLAGS_SHIFT - PIN_WORKER_SHIFT);
-	const uint32_t difference = (uint32_t)((was ^ now) >> PIN_WORKER_SHIFT) & (2 * known - 1);
+	const uint32_t known = PIN_KNOWN << PIN_TIE_FLAGS_SHIFT;
+	const uint32_t difference = (uint32_t)(was ^ now) & (2 * known - 1);
 
 	static_assert(PIN_KNOWN == 1, "the flag is the bit above the worker's");
 	return difference - 1 < known - 1;
