@@ -210,6 +210,12 @@ rig_dispatcher_destroy(struct rig_dispatcher *d)
 }
 
 void
+rig_dispatcher_lose(struct rig *rig)
+{
+	rig_dispatcher_destroy(&rig->dispatcher[--rig->config.n_dispatchers]);
+}
+
+void
 rig_destroy(struct rig *rig)
 {
 	rig_drain(rig);

@@ -133,6 +133,9 @@ void rig_marks_learn(
 /* Whether a packet goes to all workers unless it is dropped or diverted. */
 bool rig_is_spread(const struct rig *rig, const struct weir_meta *meta);
 
+/* Destroys the last dispatcher, which has nothing lent or held. */
+void rig_dispatcher_lose(struct rig *rig);
+
 /* Brings all packets home, checks that each ended once, and frees everything. */
 void rig_destroy(struct rig *rig);
 

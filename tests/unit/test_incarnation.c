@@ -371,8 +371,7 @@ lane_of_a_dispatcher_that_is_destroyed_is_empty_for_the_next_incarnation(void **
 		rig = rig_create(&config, 64);
 		rig_dispatch_from(rig, 1, 5);
 		rig_drain(rig);
-		weir_dispatcher_destroy(rig->dispatcher[1].dispatcher);
-		rig->config.n_dispatchers = 1;
+		rig_dispatcher_lose(rig);
 		rig_kill(rig, 0, &crash);
 		rig_harvest(rig);
 		rig_restart(rig, 0);

@@ -291,11 +291,10 @@ draining_worker_waits_no_longer_for_a_dispatcher_that_is_destroyed(void **state)
 		assert_int_equal(weir_pool_set_state(rig->pool, 0, WEIR_WORKER_DRAINING), 0);
 		lane_end(lane_header(rig, 0, 0), 0, 3);
 		assert_false(weir_worker_is_drained(worker));
-		weir_dispatcher_destroy(rig->dispatcher[1].dispatcher);
+		rig_dispatcher_lose(rig);
 		assert_true(weir_worker_is_drained(worker));
 		/* Of a worker that does not drain nothing ends. */
 		assert_int_equal(atomic_load(&lane_header(rig, 1, 1)->end), 0);
-		rig->config.n_dispatchers = 1;
 		rig_destroy(rig);
 	}
 }
