@@ -227,6 +227,8 @@ weir_worker_attach(const struct weir_worker_mapping *mapping, char *reason, size
 	}
 	*worker = (struct weir_worker) { 0 };
 	worker_open(worker, mapping->lanes, &checked, mapping->own, mapping->data);
+	worker->fault = fault_plan_read();
+	fault_reached(&worker->fault, FAULT_ATTACH);
 	return worker;
 }
 

@@ -101,6 +101,7 @@ worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
 {
 	const struct lane_consumer *lane = &worker->lane[dispatcher];
 
+	fault_reached(&worker->fault, FAULT_TAKE);
 	worker->current = dispatcher;
 	worker->in_process = n;
 	counter_add(&worker->activity->taken, n);
@@ -109,6 +110,7 @@ worker_begin(struct weir_worker *worker, uint32_t dispatcher, uint32_t n)
 	/* Said before the handler does anything, if the worker dies in it: of one core's stores
 	 * those that the compiler has left in front are out when it is proven dead. */
 	atomic_signal_fence(memory_order_seq_cst);
+	fault_reached(&worker->fault, FAULT_HANDLER);
 }
 
 /*
@@ -162,12 +164,14 @@ weir_complete(struct weir_worker *worker, const struct weir_verdict *verdicts, u
 	assert(n <= worker->in_process);
 	for (uint32_t i = 0; i < n; i++)
 		lane->verdicts[(lane->completed + i) & (lane->n_verdicts - 1)] = verdicts[i];
+	fault_reached(&worker->fault, FAULT_VERDICTS);
 	lane->completed += n;
 	worker->in_process -= n;
 	counter_add(&worker->activity->completed, n);
 	progress_publish(worker->progress, worker->current,
 		progress_pack(
 			lane->completed, worker->publishes_in_process ? worker->in_process : 0));
+	fault_reached(&worker->fault, FAULT_COMPLETE);
 }
 
 weir_worker_id

@@ -9,6 +9,7 @@
 #include <weir/lane.h>
 
 #include "counter.h"
+#include "fault.h"
 #include "lane.h"
 #include "progress.h"
 #include "worker_memory.h"
@@ -29,6 +30,7 @@ struct weir_worker {
 	uint32_t next_urgent;			/* likewise, of the urgent ones */
 	uint32_t current;			/* whose lane the last take came from */
 	uint32_t in_process;			/* packets of it not yet completed */
+	struct fault_plan fault;
 	CACHE_ALIGNED struct lane_consumer lane[WEIR_DISPATCHERS_MAX];
 };
 
