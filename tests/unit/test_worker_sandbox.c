@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -185,6 +186,60 @@ without_the_filter_the_rest_is_given_up_all_the_same(void **state)
 	assert_status(&inmate, "CapEff", "0000000000000000");
 	assert_status(&inmate, "NoNewPrivs", "1");
 	assert_status(&inmate, "Seccomp", "0");
+	inmate_end(&inmate);
+}
+
+static void
+limit_read(pid_t pid, const char *name, unsigned long long *limit)
+{
+	char path[64];
+	char line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	*limit = ULLONG_MAX;
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, name, strlen(name)) == 0)
+			sscanf(line + strlen(name), "%llu", limit);
+	fclose(file);
+}
+
+static void
+it_may_have_no_core_no_child_and_few_files(void **state)
+{
+	const struct sandbox sandbox = sandbox_whole();
+	const struct inmate inmate = inmate_start(&sandbox, NULL);
+	unsigned long long limit;
+
+	(void)state;
+	assert_int_equal(inmate_result(&inmate), 0);
+	limit_read(inmate.pid, "Max core file size", &limit);
+	assert_int_equal(limit, 0);
+	limit_read(inmate.pid, "Max processes", &limit);
+	assert_int_equal(limit, 0);
+	limit_read(inmate.pid, "Max open files", &limit);
+	assert_int_equal(limit, 16);
+	inmate_end(&inmate);
+}
+
+static int
+dumpable_read(void)
+{
+	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/* One that changes its user would not be anyhow. */
+static void
+one_that_keeps_its_user_is_not_to_be_dumped_either(void **state)
+{
+	const struct sandbox sandbox = { 0 };
+	const struct inmate inmate = inmate_start(&sandbox, dumpable_read);
+
+	(void)state;
+	assert_int_equal(dumpable_read(), 1);
+	assert_int_equal(inmate_result(&inmate), 0);
 	inmate_end(&inmate);
 }
 
@@ -494,29 +549,40 @@ every_file_but_the_standard_ones_and_the_socket_is_closed(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* The thread that started it ends, whatever the worker does at that moment. */
+/* A supervised one, which tells that it is in and then stays longer than anybody waits. */
+static _Noreturn void
+supervised_run(int tell)
+{
+	struct sandbox sandbox = sandbox_whole();
+	char reason[128];
+	int result;
+
+	sandbox.dies_with_parent = true;
+	result = sandbox_enter(&sandbox, reason, sizeof(reason));
+	if (write(tell, &result, sizeof(result)) != sizeof(result))
+		_exit(1);
+	poll(NULL, 0, 60000);
+	_exit(1);
+}
+
+/* Whatever it does at that moment. */
 static void
 supervised_one_ends_with_its_parent(void **state)
 {
-	struct sandbox sandbox = sandbox_whole();
+	int result = -1;
 	int tell[2];
 	pid_t parent;
-	int result = -1;
 	char byte;
 
 	(void)state;
-	sandbox.dies_with_parent = true;
 	assert_int_equal(pipe(tell), 0);
 	parent = fork();
 	assert_true(parent >= 0);
 	if (parent == 0) {
-		struct inmate inmate;
+		const pid_t worker = fork();
 
-		close(tell[0]);
-		inmate = inmate_start(&sandbox, NULL);
-		result = inmate_result(&inmate);
-		if (write(tell[1], &result, sizeof(result)) != sizeof(result))
-			_exit(1);
+		if (worker == 0)
+			supervised_run(tell[1]);
 		pause();
 	}
 	close(tell[1]);
@@ -525,6 +591,7 @@ supervised_one_ends_with_its_parent(void **state)
 	/* Both have the pipe open: it ends when both have. */
 	assert_int_equal(kill(parent, SIGKILL), 0);
 	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	assert_int_equal(poll(&(struct pollfd) { .fd = tell[0], .events = POLLIN }, 1, 30000), 1);
 	assert_int_equal(read(tell[0], &byte, 1), 0);
 	close(tell[0]);
 }
@@ -536,6 +603,8 @@ main(void)
 		cmocka_unit_test(it_is_nobody_without_groups_or_capabilities),
 		cmocka_unit_test(it_has_no_capability_and_never_gets_any),
 		cmocka_unit_test(without_the_filter_the_rest_is_given_up_all_the_same),
+		cmocka_unit_test(it_may_have_no_core_no_child_and_few_files),
+		cmocka_unit_test(one_that_keeps_its_user_is_not_to_be_dumped_either),
 		cmocka_unit_test(most_of_that_works_outside),
 		cmocka_unit_test(it_cannot_fork_open_connect_trace_signal_or_make_code),
 		cmocka_unit_test(nobody_of_its_user_can_trace_it_or_read_its_memory),
