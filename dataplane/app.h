@@ -39,6 +39,7 @@ struct app {
 	struct rte_mempool *mbuf_pool;
 	struct rte_mempool *copied_pool; /* of ports whose packets are copied; NULL: none */
 	struct rte_mempool *clone_pool;	 /* NULL: no clones are made */
+	uint64_t mbufs_free_at_start;
 	struct weir_pool *pool;
 	uint32_t n_rx_cores;
 	struct rx_core *rx_cores[WEIR_DISPATCHERS_MAX];

@@ -248,8 +248,11 @@ unlaunch_rx_cores(struct app *app)
 int
 launch_loops(struct app *app)
 {
+	struct status_mbufs mbufs;
 	int rc;
 
+	status_collect_mbufs(app, &mbufs);
+	app->mbufs_free_at_start = mbufs.free;
 	app->start_ns = clock_read_ns(CLOCK_MONOTONIC);
 	app->start_cycles = rte_rdtsc();
 	rc = supervisor_start(app);

@@ -229,6 +229,18 @@ set_ledger(json_t *report, const struct status *status)
 }
 
 static int
+set_mbufs(json_t *report, const struct status_mbufs *mbufs)
+{
+	json_t *object = json_object();
+	int failed = 0;
+
+	failed |= set_count(object, "total", mbufs->total);
+	failed |= set_count(object, "free_at_start", mbufs->free_at_start);
+	failed |= set_count(object, "free", mbufs->free);
+	return json_object_set_new(report, "mbufs", whole_or_null(object, failed));
+}
+
+static int
 set_totals(json_t *report, const struct app *app, const struct status *status)
 {
 	json_t *tx = json_object();
@@ -276,6 +288,7 @@ rx_core_object(const struct status *status, uint32_t i)
 	failed |= set_count(object, "depth_visits", rx->depth_visits);
 	failed |= set_count(object, "line_reads", rx->line_reads);
 	failed |= set_count(object, "loops", rx->loops);
+	failed |= set_count(object, "loop_max_ns", rx->loop_max_ns);
 	failed |= set_matched(object, rx->matched, status->n_rules);
 	return whole_or_null(object, failed);
 }
@@ -372,6 +385,7 @@ report_object(const struct app *app, const struct status *status)
 	failed |= set_options(report, &app->options);
 	failed |= set_ledger(report, status);
 	failed |= set_totals(report, app, status);
+	failed |= set_mbufs(report, &status->mbufs);
 	failed |= set_rules(report, app->options.rules, status);
 	failed |= set_matched(report, status->matched, status->n_rules);
 	failed |= set_list(report, "rx_cores", status, status->n_rx, rx_core_object);

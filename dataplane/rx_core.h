@@ -59,6 +59,7 @@ struct rx_tally {
 	struct counter
 		no_mbuf; /* packets that had to be copied, and there was no buffer: dropped */
 	struct counter loops;
+	struct counter loop_max_cycles; /* the longest of them, without giving the CPU away */
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */
 	struct counter flow[WEIR_FLOW_REASON_COUNT];	   /* packets by how their flow was found */
 	struct counter group_all[WEIR_BUCKET_GROUPS];	   /* packets by group of buckets */
@@ -103,8 +104,9 @@ struct rx_core {
 	/* The loop's own. */
 	CACHE_ALIGNED uint32_t next_queue;
 	const struct rule_set *rule_set; /* of this loop: the tag of the pool's policy */
-	uint32_t finished;		 /* packets that ended in this loop */
-	uint32_t tx_ports;		 /* bit per port whose FIFO is not empty */
+	uint64_t loop_begin_tsc;
+	uint32_t finished; /* packets that ended in this loop */
+	uint32_t tx_ports; /* bit per port whose FIFO is not empty */
 	struct tx_fifo tx[RTE_MAX_ETHPORTS];
 	struct rte_mbuf *rx_packets[WEIR_BURST_MAX];
 	void *data[WEIR_BURST_MAX];
@@ -120,14 +122,17 @@ static_assert(offsetof(struct rx_core, next_queue) ==
 	"the mailbox is alone on its line, and what the loop writes starts the next");
 static_assert(offsetof(struct rx_core, tally) % CACHE_LINE_BYTES == 0, "anyone reads it");
 
+static inline uint64_t
+rx_core_cycles_ns(const struct rx_core *rx_core, uint64_t cycles)
+{
+	return (uint64_t)(((unsigned __int128)cycles * rx_core->ns_per_tsc_32) >> 32);
+}
+
 /* Wall-clock time at a reading of the TSC. */
 static inline uint64_t
 rx_core_time_ns(const struct rx_core *rx_core, uint64_t tsc)
 {
-	const uint64_t cycles = tsc - rx_core->epoch_tsc;
-
-	return rx_core->epoch_ns +
-	       (uint64_t)(((unsigned __int128)cycles * rx_core->ns_per_tsc_32) >> 32);
+	return rx_core->epoch_ns + rx_core_cycles_ns(rx_core, tsc - rx_core->epoch_tsc);
 }
 
 /* rx_loop.c: the loop; an lcore function. Returns 0 after LOOP_STOP. */

@@ -15,13 +15,42 @@
 #define CLASSIFY_PREFETCH_PKTS 4
 
 /*
+ * Keeps the longest time from one loop to the next: what a packet that arrives may have to wait
+ * until it is looked at. Taking the CPU away from the loop makes it longer too. Written only when
+ * it grows.
+ */
+static inline void
+loop_measure(struct rx_core *rx_core, uint64_t tsc)
+{
+	const uint64_t cycles = tsc - rx_core->loop_begin_tsc;
+
+	if (unlikely(cycles > counter_read(&rx_core->tally.loop_max_cycles)))
+		counter_set(&rx_core->tally.loop_max_cycles, cycles);
+	rx_core->loop_begin_tsc = tsc;
+}
+
+/* To give the CPU away is no part of a loop: that is done only when there is nothing to do. */
+static void
+loop_idle(struct rx_core *rx_core)
+{
+	if (rx_core->yields)
+		loop_measure(rx_core, rte_rdtsc());
+	loop_relax(rx_core->yields);
+	if (rx_core->yields)
+		rx_core->loop_begin_tsc = rte_rdtsc();
+}
+
+/*
  * Wall-clock time by one reading of the TSC per loop: the arrival of what was received, and, as it
  * never steps back, the dispatcher's clock.
  */
 static uint64_t
-loop_time_ns(const struct rx_core *rx_core)
+loop_time_ns(struct rx_core *rx_core)
 {
-	return rx_core_time_ns(rx_core, rte_rdtsc());
+	const uint64_t tsc = rte_rdtsc();
+
+	loop_measure(rx_core, tsc);
+	return rx_core_time_ns(rx_core, tsc);
 }
 
 static_assert(RTE_MAX_ETHPORTS <= UINT8_MAX + 1, "a port fits the metadata");
@@ -314,6 +343,7 @@ rx_loop_run(void *argument)
 	struct rx_core *rx_core = argument;
 	enum loop_command command;
 
+	rx_core->loop_begin_tsc = rte_rdtsc();
 	while ((command = mailbox_read(&rx_core->mailbox)) != LOOP_STOP) {
 		uint32_t received = 0;
 
@@ -328,7 +358,7 @@ rx_loop_run(void *argument)
 		if (command == LOOP_DRAIN)
 			loop_report_drained(rx_core);
 		if (received == 0 && rx_core->finished == 0)
-			loop_relax(rx_core->yields);
+			loop_idle(rx_core);
 	}
 	return 0;
 }

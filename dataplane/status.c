@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include <rte_cycles.h>
+#include <rte_mempool.h>
 
 #include "app.h"
 #include "clock.h"
@@ -114,6 +115,7 @@ rx_core_collect(const struct rx_core *rx_core, struct status *status, struct sta
 		.received_bytes = counter_read(&tally->received_bytes),
 		.sent = counter_read(&tally->sent),
 		.loops = counter_read(&tally->loops),
+		.loop_max_ns = rx_core_cycles_ns(rx_core, counter_read(&tally->loop_max_cycles)),
 	};
 	dispatcher_collect(rx_core->dispatcher, status, out);
 	urgent_collect(rx_core->urgent, status, out);
@@ -290,6 +292,24 @@ ends_agree(const struct status *status)
 	return lent - taken <= cut;
 }
 
+static void
+mbufs_add(const struct rte_mempool *pool, struct status_mbufs *mbufs)
+{
+	if (!pool)
+		return;
+	mbufs->total += pool->size;
+	mbufs->free += rte_mempool_avail_count(pool);
+}
+
+void
+status_collect_mbufs(const struct app *app, struct status_mbufs *mbufs)
+{
+	*mbufs = (struct status_mbufs) { .free_at_start = app->mbufs_free_at_start };
+	mbufs_add(app->mbuf_pool, mbufs);
+	mbufs_add(app->copied_pool, mbufs);
+	mbufs_add(app->clone_pool, mbufs);
+}
+
 void
 status_collect(const struct app *app, struct status *status)
 {
@@ -305,6 +325,7 @@ status_collect(const struct app *app, struct status *status)
 	rx_cores_collect(app, status);
 	queues_collect(app, status);
 	workers_collect(app, status);
+	status_collect_mbufs(app, &status->mbufs);
 	status->captured = counter_read(&app->dead_file.written);
 	status->capture_lost += counter_read(&app->dead_file.lost);
 	status->skew = skew_watch_read(&app->skew);

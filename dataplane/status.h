@@ -37,6 +37,7 @@ struct status_rx {
 	uint64_t depth_visits;
 	uint64_t line_reads;
 	uint64_t loops;
+	uint64_t loop_max_ns; /* the longest of them, without giving the CPU away */
 	uint64_t matched[WEIR_CLASSES_MAX];
 	uint64_t missed; /* over its queues */
 };
@@ -75,6 +76,13 @@ struct status_skew {
 	uint8_t reason;	       /* enum weir_flow_reason: the commonest fallback of the window */
 };
 
+/* mbufs of all pools together. */
+struct status_mbufs {
+	uint64_t total;
+	uint64_t free_at_start; /* when the ports had taken theirs, before the first packet */
+	uint64_t free;		/* now; while packets move, not of one instant */
+};
+
 struct status {
 	uint64_t time_ns;     /* since the start, monotonic */
 	uint64_t time_cycles; /* likewise, TSC */
@@ -99,6 +107,7 @@ struct status {
 	uint64_t matched[WEIR_CLASSES_MAX]; /* packets by the rule that they matched; 0: none */
 	struct weir_bucket_use use;	    /* of flow buckets */
 	struct status_skew skew;	    /* the last window that control has judged */
+	struct status_mbufs mbufs;
 	uint32_t n_rules;
 	uint32_t n_queues;
 	uint32_t n_rx;
@@ -126,5 +135,8 @@ int status_exit(const struct status *status, bool well);
  * loops: each is whole, but they are not of one instant. Caller: any thread after the start.
  */
 void status_collect(const struct app *app, struct status *status);
+
+/* Counts the mbufs alone. Caller: any thread while the pools are there. */
+void status_collect_mbufs(const struct app *app, struct status_mbufs *mbufs);
 
 #endif

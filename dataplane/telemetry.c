@@ -131,6 +131,9 @@ add_totals(struct rte_tel_data *reply, struct rte_tel_data *names, const struct 
 	rte_tel_data_add_dict_u64(reply, "tx_dropped", status->tx_dropped);
 	rte_tel_data_add_dict_u64(reply, "depth_visits", status->depth_visits);
 	rte_tel_data_add_dict_u64(reply, "line_reads", status->line_reads);
+	rte_tel_data_add_dict_u64(reply, "mbufs_total", status->mbufs.total);
+	rte_tel_data_add_dict_u64(reply, "mbufs_free_at_start", status->mbufs.free_at_start);
+	rte_tel_data_add_dict_u64(reply, "mbufs_free", status->mbufs.free);
 	rte_tel_data_add_dict_u64(reply, "restarts", status->restarts);
 	rte_tel_data_add_dict_u64(reply, "crashes", status->crashes);
 	add_counts(
@@ -242,6 +245,7 @@ rx_core_fill(struct rte_tel_data *core, const struct status_rx *rx)
 	rte_tel_data_add_dict_u64(core, "depth_visits", rx->depth_visits);
 	rte_tel_data_add_dict_u64(core, "line_reads", rx->line_reads);
 	rte_tel_data_add_dict_u64(core, "loops", rx->loops);
+	rte_tel_data_add_dict_u64(core, "loop_max_ns", rx->loop_max_ns);
 }
 
 /* {"0": {...}, "1": {...}}: 22.11 puts objects into objects, but not into arrays. */

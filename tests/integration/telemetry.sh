@@ -31,6 +31,7 @@ kill -s TERM "$WEIR_PID"
 weir_wait
 assert_equal "exit status" 0 "$WEIR_STATUS"
 report_check_ledger run
+report_check run 'r["mbufs"]["free"] == r["mbufs"]["free_at_start"] == r["mbufs"]["total"]'
 
 # a(QUESTION): the value that the answer has under the question's own name.
 a='(lambda q: r["answer"][q][q.partition(",")[0]])'
@@ -41,7 +42,10 @@ report_check asked \
 	"$a('/weir/info')['version'] != ''" \
 	"$a('/weir/info')['received'] > 0" \
 	"len($a('/weir/workers')) == 3" \
-	"len($a('/weir/rx')) == 1"
+	"len($a('/weir/rx')) == 1" \
+	"$a('/weir/info')['mbufs_free_at_start'] <= $a('/weir/info')['mbufs_total']" \
+	"0 < $a('/weir/info')['mbufs_free'] < $a('/weir/info')['mbufs_total']" \
+	"$a('/weir/rx')['0']['loop_max_ns'] > 0"
 for id in 0 1 2; do
 	report_check asked "$a('/weir/worker,$id')['id'] == $id" \
 		"$a('/weir/worker,$id')['received'] > 0" \

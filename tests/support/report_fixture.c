@@ -28,6 +28,7 @@ status_fill(struct report_fixture *f)
 	s->urgent = 110;
 	s->restarts = 111;
 	s->crashes = 112;
+	s->mbufs = (struct status_mbufs) { .total = 113, .free_at_start = 114, .free = 115 };
 	for (uint32_t i = 0; i < WEIR_FLOW_REASON_COUNT; i++)
 		s->flow[i] = 200 + i;
 	s->n_queues = FIXTURE_QUEUES;
@@ -57,6 +58,7 @@ status_fill(struct report_fixture *f)
 			.loops = 500 + i,
 			.missed = 510 + i,
 			.urgent = 520 + i,
+			.loop_max_ns = 530 + i,
 		};
 	for (uint32_t i = 0; i < FIXTURE_WORKERS; i++) {
 		s->worker[i] = (struct status_worker) {

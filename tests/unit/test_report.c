@@ -111,6 +111,7 @@ report_says_what_was_counted(void **state)
 	struct report_fixture *f = *state;
 	json_t *report = report_read_back(f);
 	const json_t *tx = json_object_get(report, "tx");
+	const json_t *mbufs = json_object_get(report, "mbufs");
 
 	assert_int_equal(integer_of(report, "received"), f->ledger->received);
 	assert_int_equal(integer_of(report, "copies"), 7);
@@ -133,6 +134,10 @@ report_says_what_was_counted(void **state)
 	assert_int_equal(integer_of(report, "urgent"), 110);
 	assert_counts(report, "flow", WEIR_FLOW_REASON_COUNT, weir_flow_reason_name, 200);
 	assert_int_equal(integer_of(report, "stuck_workers"), 705);
+	assert_int_equal(json_object_size(mbufs), 3);
+	assert_int_equal(integer_of(mbufs, "total"), 113);
+	assert_int_equal(integer_of(mbufs, "free_at_start"), 114);
+	assert_int_equal(integer_of(mbufs, "free"), 115);
 	json_decref(report);
 }
 
@@ -141,7 +146,7 @@ report_lists_every_queue_and_rx_core(void **state)
 {
 	static const char *const keys[] = { "lcore", "received", "received_bytes", "rejected",
 		"routed", "held", "in_lanes", "sent", "depth_visits", "line_reads", "loops",
-		"missed", "urgent" };
+		"missed", "urgent", "loop_max_ns" };
 	json_t *report = report_read_back(*state);
 	json_t *queues = list_of(report, "rx", FIXTURE_QUEUES);
 	json_t *cores = list_of(report, "rx_cores", FIXTURE_RX_CORES);

@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <sched.h>
 
@@ -193,6 +194,30 @@ m4_mbufs_of_evicted_packets_are_freed_and_the_ledger_balances(void **state)
 	assert_int_equal(dropped_heads(), n_packets - LANE_SIZE);
 }
 
+static uint64_t
+loop_max_cycles(void)
+{
+	return counter_read(&loop.rx_core->tally.loop_max_cycles);
+}
+
+/* However long the longest was, it lies between the start and the end of those that ran. */
+static void
+the_longest_loop_is_kept_until_one_is_longer(void **state)
+{
+	uint64_t begin;
+	uint64_t longest;
+
+	(void)state;
+	counter_set(&loop.rx_core->tally.loop_max_cycles, 0);
+	begin = rte_rdtsc();
+	packet_pass(false, 0);
+	longest = loop_max_cycles();
+	assert_in_range(longest, 1, rte_rdtsc() - begin);
+	counter_set(&loop.rx_core->tally.loop_max_cycles, UINT64_MAX - 1);
+	packet_pass(false, 0);
+	assert_true(loop_max_cycles() == UINT64_MAX - 1);
+}
+
 static int
 rx_core_make(void)
 {
@@ -252,6 +277,7 @@ main(void)
 		cmocka_unit_test(the_ports_hash_is_used_only_where_that_was_asked_for),
 		cmocka_unit_test(packets_get_the_class_of_the_rule_that_they_match),
 		cmocka_unit_test(hashes_that_repeat_16_bits_spread_over_the_buckets),
+		cmocka_unit_test(the_longest_loop_is_kept_until_one_is_longer),
 		cmocka_unit_test(m4_mbufs_of_evicted_packets_are_freed_and_the_ledger_balances),
 	};
 
