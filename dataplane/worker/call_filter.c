@@ -21,6 +21,7 @@ static const int calls_allowed[] = {
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigaltstack),
 	/* Waiting. */
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(clock_nanosleep),
