@@ -24,7 +24,7 @@
 #include "sandbox.h"
 
 #define OTHER_ID 65534 /* nobody, nogroup */
-#define PAGE_BYTES 4096
+#define PAGE_BYTES ((size_t)4096)
 
 /* A child in the sandbox. */
 struct inmate {
@@ -295,7 +295,7 @@ ptrace_try(void)
 static long
 read_of_another_try(void)
 {
-	return syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0);
+	return syscall(SYS_process_vm_readv, getpid(), NULL, 0L, NULL, 0L, 0L);
 }
 
 static long
@@ -332,20 +332,20 @@ static long
 code_map_try(void)
 {
 	return syscall(SYS_mmap, NULL, PAGE_BYTES, PROT_READ | PROT_EXEC,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
 }
 
 static long
 file_map_try(void)
 {
-	return syscall(SYS_mmap, NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, 0, 0);
+	return syscall(SYS_mmap, NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, 0L, 0L);
 }
 
 static long
 code_make_try(void)
 {
 	const long page = syscall(SYS_mmap, NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
 
 	return syscall(SYS_mprotect, page, PAGE_BYTES, PROT_READ | PROT_EXEC);
 }
@@ -354,7 +354,7 @@ static long
 pages_remove_try(void)
 {
 	const long page = syscall(SYS_mmap, NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		MAP_SHARED | MAP_ANONYMOUS, -1L, 0L);
 
 	return syscall(SYS_madvise, page, PAGE_BYTES, MADV_REMOVE);
 }
