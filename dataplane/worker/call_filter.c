@@ -21,6 +21,7 @@ static const int calls_allowed[] = {
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigaltstack),
 	/* Waiting. */
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(clock_nanosleep),
@@ -79,7 +80,7 @@ memory_allow(scmp_filter_ctx filter)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mremap), 0);
 	for (size_t i = 0; rc == 0 && i < sizeof(advice_allowed) / sizeof(advice_allowed[0]); i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
-			SCMP_A2(SCMP_CMP_EQ, (scmp_datum_t)advice_allowed[i]));
+			SCMP_A2(SCMP_CMP_EQ, (scmp_datum_t)advice_allowed[i], 0));
 	return rc;
 }
 
@@ -91,7 +92,7 @@ rules_add(scmp_filter_ctx filter)
 	/* abort(3) sends itself a signal. Nobody else gets one. */
 	if (rc == 0)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-			SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+			SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 	for (size_t i = 0; rc == 0 && i < sizeof(calls_allowed) / sizeof(calls_allowed[0]); i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls_allowed[i], 0);
 	return rc;
