@@ -234,7 +234,6 @@ blocks_write(struct weir_pool *pool, weir_worker_id id, uint32_t incarnation)
 		.magic = WORKER_OWN_MAGIC,
 		.version = WORKER_ABI_VERSION,
 		.id = id,
-		.incarnation = incarnation,
 	};
 	lines_write(worker_lines(pool, id), header->begin, pool->config.n_dispatchers);
 	pool_incarnation_begin(pool, id, incarnation);
@@ -267,6 +266,8 @@ pool_incarnation_begin(struct weir_pool *pool, weir_worker_id id, uint32_t incar
 {
 	struct worker_header *header = pool_worker_header(pool, id);
 
+	/* In both halves: a process that attaches finds out that they belong together. */
+	worker_own(pool, id)->incarnation = incarnation;
 	atomic_store_explicit(&header->incarnation, incarnation, memory_order_relaxed);
 	weir_pool_command(pool, id, WEIR_COMMAND_RUN);
 }

@@ -221,6 +221,23 @@ next_incarnation_attaches_and_works(void **state)
 	}
 }
 
+static void
+worker_that_joins_later_attaches(void **state)
+{
+	struct weir_config config = rig_config("first", 2);
+	struct attached_rig a;
+
+	(void)state;
+	config.n_members = 1;
+	a = attached_rig_create(config, 64);
+	assert_int_equal(weir_pool_add(a.rig->pool, 1), 0);
+	attached_close(&a.attached[1]);
+	assert_true(attached_open(
+		&a.attached[1], a.rig->pool, 1, a.rig->config.data_base, a.rig->config.data_bytes));
+	a.rig->worker[1].worker = a.attached[1].worker;
+	attached_rig_destroy(&a);
+}
+
 /* Copies of a worker's two blocks between pages that cannot be read, for spoiling. */
 struct copy {
 	uint8_t *lanes_pages;
@@ -511,6 +528,7 @@ main(void)
 		cmocka_unit_test(workers_of_shared_pools_say_what_they_have_in_process),
 		cmocka_unit_test(what_a_process_leaves_goes_to_others_with_its_data),
 		cmocka_unit_test(next_incarnation_attaches_and_works),
+		cmocka_unit_test(worker_that_joins_later_attaches),
 		cmocka_unit_test(memory_that_is_not_mapped_as_it_was_laid_out_is_refused),
 		cmocka_unit_test(header_of_another_kind_version_or_geometry_is_refused),
 		cmocka_unit_test(own_memory_of_another_kind_or_version_is_refused),
