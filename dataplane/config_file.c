@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <ini.h>
@@ -57,11 +58,24 @@ bytes_read(int fd, char *bytes, size_t n_max)
 	return (ssize_t)n;
 }
 
+/*
+ * Opens a file. A pipe is waited for; what calls itself a regular file is not: a leased one, or one
+ * of the kernel's that has no end (/proc/kmsg), would keep control for as long as it likes.
+ */
+static int
+file_open(const char *path)
+{
+	struct stat found;
+	const bool is_regular = stat(path, &found) == 0 && S_ISREG(found.st_mode);
+
+	return open(path, O_RDONLY | O_CLOEXEC | (is_regular ? O_NONBLOCK : 0));
+}
+
 /* The text of a file, whatever it is: a pipe can be read once only. NULL after a refusal. */
 static char *
 file_text(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = file_open(path);
 	char *text = malloc(FILE_BYTES_MAX + 1);
 	ssize_t n;
 

@@ -2,6 +2,9 @@
 /* The configuration file: what it sets, what the words change of that, what is refused where. */
 #include "test.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -283,6 +286,30 @@ files_that_are_no_text_are_refused(void **state)
 	assert_non_null(strstr(p.output, "No such file"));
 }
 
+/* Else the control thread of a running Weir would wait with it. */
+static void
+a_file_that_somebody_holds_is_refused_at_once(void **state)
+{
+	char line[128];
+	struct parsed p;
+	int fd;
+
+	(void)state;
+	file_write("[weir]\nworkers = 2\n", 19);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	/* An open that may wait would wait for the lease to be broken: 45 s. */
+	signal(SIGIO, SIG_IGN);
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0) {
+		close(fd);
+		skip();
+	}
+	snprintf(line, sizeof(line), "--config %s", path);
+	assert_refused(&p, line);
+	assert_non_null(strstr(p.output, strerror(EWOULDBLOCK)));
+	close(fd);
+}
+
 static void
 one_file_is_read_and_no_second(void **state)
 {
@@ -386,6 +413,7 @@ main(void)
 		cmocka_unit_test(long_lines_are_refused_not_cut),
 		cmocka_unit_test(sixty_three_rules_are_taken_over_all_lines),
 		cmocka_unit_test(files_that_are_no_text_are_refused),
+		cmocka_unit_test(a_file_that_somebody_holds_is_refused_at_once),
 		cmocka_unit_test(one_file_is_read_and_no_second),
 		cmocka_unit_test(weir_why_reads_the_files_of_weir),
 		cmocka_unit_test(any_file_is_accepted_silently_or_refused_in_one_line),
