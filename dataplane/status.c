@@ -394,5 +394,9 @@ status_exit(const struct status *status, bool well)
 {
 	if (!status->ledger_ok)
 		return EXIT_STATUS_LEDGER;
+	/* What a worker could not store it can't tell by its end if it was killed, or not our
+	 * child. */
+	if (status->ledger.dropped[WEIR_REASON_SINK_FAILED] > 0)
+		return EXIT_STATUS_FAILED;
 	return well ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
 }

@@ -288,6 +288,19 @@ a_false_ledger_is_exit_status_3(void **state)
 	assert_int_equal(status_exit(&rig->status, false), EXIT_STATUS_LEDGER);
 }
 
+/* Whoever it was that could not store them, and whatever has become of it. */
+static void
+packets_that_a_sink_lost_are_a_failure(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->status.ledger_ok = true;
+	rig->status.ledger.dropped[WEIR_REASON_CRASH_INFLIGHT] = 1;
+	assert_int_equal(status_exit(&rig->status, true), EXIT_STATUS_OK);
+	rig->status.ledger.dropped[WEIR_REASON_SINK_FAILED] = 1;
+	assert_int_equal(status_exit(&rig->status, true), EXIT_STATUS_FAILED);
+}
+
 int
 main(void)
 {
@@ -314,6 +327,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(flow_reasons_are_counted, rig_create, rig_destroy),
 		cmocka_unit_test_setup_teardown(
 			a_false_ledger_is_exit_status_3, rig_create, rig_destroy),
+		cmocka_unit_test_setup_teardown(
+			packets_that_a_sink_lost_are_a_failure, rig_create, rig_destroy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
