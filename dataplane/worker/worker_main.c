@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -164,6 +165,16 @@ lanes_attach(struct borrower *borrower)
 }
 
 /* ---- surroundings ---- */
+
+/* As a thread in its place is called: of a start by /proc/self/exe the kernel makes "exe". */
+static void
+name_take(const struct borrower *borrower)
+{
+	char name[20]; /* for any id; the kernel takes 16 bytes, which ids in use fit */
+
+	snprintf(name, sizeof(name), "weir-worker%u", borrower->options.id);
+	prctl(PR_SET_NAME, name, 0, 0, 0);
+}
 
 /* Runs where Weir wants it to, if it may. */
 static int
@@ -340,6 +351,7 @@ worker_run(struct borrower *borrower)
 {
 	int rc = 0;
 
+	name_take(borrower);
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
 		rc = steps[i](borrower);
 	if (handler_end(borrower) < 0 && rc == 0)

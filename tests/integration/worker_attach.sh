@@ -73,6 +73,7 @@ status_of() { # PID FIELD
 	awk -F '\t' -v field="$2:" '$1 == field { print $2 }' "/proc/$1/status"
 }
 for pid in "$first" "$second"; do
+	assert_contains "Name" "$(status_of "$pid" Name)" weir-worker
 	assert_equal "NoNewPrivs" 1 "$(status_of "$pid" NoNewPrivs)"
 	assert_equal "Seccomp" 2 "$(status_of "$pid" Seccomp)"
 	assert_equal "CapEff" 0000000000000000 "$(status_of "$pid" CapEff)"
