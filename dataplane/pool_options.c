@@ -165,7 +165,8 @@ pool_create_by_options(struct weir_pool **pool, const struct options *options,
 		return 0;
 	if (errno == EINVAL)
 		return pool_options_refuse(options, &error);
-	fprintf(stderr, "weir: no memory for the lanes of %u workers\n", config.n_workers);
+	fprintf(stderr, "weir: no memory%s for the lanes of %u workers\n",
+		config.is_shared ? ", or too few open files (ulimit -n)," : "", config.n_workers);
 	return -ENOMEM;
 }
 

@@ -145,19 +145,26 @@ slot_start(struct app *app, weir_worker_id id)
 
 /* ---- the start ---- */
 
-/* Whether all are ready: 1; 0 if some are not yet; -EIO if one will not be. */
+/* Whether all are ready: 1; 0 if some are not yet; -EIO if one will not be, after a line. */
 static int
 all_are_ready(struct app *app)
 {
 	int ready = 1;
 
 	for (uint32_t i = 0; i < app->options.workers; i++) {
-		const enum weir_slot_phase phase = slot_of(app, (weir_worker_id)i)->life.phase;
+		const struct worker_slot *slot = slot_of(app, (weir_worker_id)i);
 
-		if (phase == WEIR_SLOT_STARTING)
-			ready = 0;
-		else if (phase != WEIR_SLOT_READY)
+		if (slot->life.phase == WEIR_SLOT_READY)
+			continue;
+		if (slot->life.phase != WEIR_SLOT_STARTING) {
+			/* Deaths are told once all is reclaimed, which a start does not wait for.
+			 */
+			if (slot->last_words[0] != '\0')
+				slot_warn(app, (weir_worker_id)i, "ended before all were ready: %s",
+					slot->last_words);
 			return -EIO;
+		}
+		ready = 0;
 	}
 	return ready;
 }

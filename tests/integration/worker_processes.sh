@@ -79,6 +79,8 @@ weir_run unwritable --vdev "net_pcap0,rx_pcap=$WORK/in.pcap" -- --worker-mode pr
 [ "$WEIR_STATUS" != 0 ] || fail "a weir whose workers cannot open their handler ends well"
 assert_contains "what the worker says" "$(cat "$WORK/unwritable.err")" \
 	"worker 0: --handler pcap:/proc/none: allowed a directory that can be written to"
+assert_contains "what weir says" "$(cat "$WORK/unwritable.err")" \
+	"ended before all were ready: exit status 2"
 
 # ---- huge pages ----
 
