@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <rte_eal.h>
-
 #include "app.h"
 #include "offer.h"
 #include "option_handlers.h"
@@ -108,15 +106,15 @@ static int
 guest_adopt(struct app *app, const struct worker_hello *hello, int socket, char *reason)
 {
 	struct ucred peer;
-	socklen_t n_bytes = sizeof(peer);
 	struct worker_process process = { .socket = socket };
 	int rc = hello_check(app, hello, reason);
 
 	if (rc < 0)
 		return rc;
 	snprintf(reason, WORKER_REASON_BYTES, "the kernel does not say whose process it is");
-	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &n_bytes) < 0)
-		return -errno;
+	rc = socket_peer_read(socket, &peer);
+	if (rc < 0)
+		return rc;
 	process.pid = peer.pid;
 	process.pidfd = peer_hold(socket, peer.pid);
 	if (process.pidfd < 0)
@@ -131,10 +129,9 @@ guest_adopt(struct app *app, const struct worker_hello *hello, int socket, char 
 static void
 refusal_say(int socket, const char *id, const char *reason)
 {
-	struct ucred peer = { .pid = 0 };
-	socklen_t n_bytes = sizeof(peer);
+	struct ucred peer;
 
-	getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &n_bytes);
+	(void)socket_peer_read(socket, &peer);
 	fprintf(stderr, "weir: process %d may not become worker%s: %s\n", (int)peer.pid, id,
 		reason);
 	worker_offer_refuse(socket, reason);
@@ -173,15 +170,13 @@ static void
 guest_accept(struct app *app, int listener, void *context)
 {
 	const int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	struct ucred peer = { .uid = (uid_t)-1 };
-	socklen_t n_bytes = sizeof(peer);
+	struct ucred peer;
 	struct attach_guest *guest;
 
 	(void)context;
 	if (fd < 0)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n_bytes) < 0 ||
-		!peer_may_attach(app, &peer)) {
+	if (socket_peer_read(fd, &peer) < 0 || !peer_may_attach(app, &peer)) {
 		refusal_say(fd, "", "its user is neither root, nor weir's, nor --worker-user");
 		close(fd);
 		return;
@@ -194,31 +189,13 @@ guest_accept(struct app *app, int listener, void *context)
 
 /* ---- the socket ---- */
 
-/* Our name for it: the file prefix that EAL goes by, which is the end of its runtime folder. */
 static int
 usual_open(struct socket_file *file, char path[CONTROL_PATH_BYTES])
 {
-	const char *slash = strrchr(rte_eal_get_runtime_dir(), '/');
-	char folder[CONTROL_PATH_BYTES];
 	char name[CONTROL_PATH_BYTES];
-	int rc = -ENOENT;
 
-	snprintf(name, sizeof(name), "%s-attach", slash ? slash + 1 : rte_eal_get_runtime_dir());
-	for (unsigned int i = 0; i < CONTROL_PLACE_COUNT; i++) {
-		int place_rc = control_path_make(folder, path, i, name);
-
-		if (place_rc == 0)
-			place_rc =
-				socket_folder_make(folder, i == CONTROL_PLACE_SYSTEM ? 0755 : 0700);
-		if (place_rc == 0)
-			place_rc = socket_file_open(file, path);
-		if (place_rc == 0 || place_rc == -EADDRINUSE)
-			return place_rc;
-		/* The first place's reason is the one to tell, if the second is not there. */
-		if (i == 0 || place_rc != -ENOENT)
-			rc = place_rc;
-	}
-	return rc;
+	snprintf(name, sizeof(name), "%s-attach", control_socket_prefix());
+	return socket_file_open_usual(file, name, path);
 }
 
 static int

@@ -23,9 +23,8 @@ typedef int (*config_entry_fn)(void *context, const struct config_entry *entry);
 
 /*
  * Reads a file, unless options->config_text is its text already, and hands over its entries in
- * order. Nothing is handed over of a file that is
- * malformed. Values are kept in `options`. Returns 0, -EINVAL after a refusal, or -ENOMEM after a
- * line.
+ * order. Nothing is handed over of a file that is malformed. Values are kept in `options`. Returns
+ * 0, -EINVAL after a refusal, or -ENOMEM after a line.
  */
 int config_file_read(
 	const char *path, struct options *options, config_entry_fn take, void *context);

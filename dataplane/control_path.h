@@ -11,8 +11,9 @@
 /* Room for a path, its end included: what the address of a unix socket has. */
 #define CONTROL_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 
-/* Most bytes of a request: one message. */
+/* Most bytes of a request: one message; and what is said of a longer one. */
 #define CONTROL_REQUEST_BYTES_MAX 4096
+#define CONTROL_REQUEST_TOO_LONG "a request has at most 4096 bytes"
 
 /* Most bytes of one message of a reply, which may have several. The end is the end of the file. */
 #define CONTROL_MESSAGE_BYTES_MAX 32768

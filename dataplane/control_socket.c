@@ -125,13 +125,10 @@ static bool
 client_is_admitted(int fd, uid_t *peer)
 {
 	struct ucred credentials;
-	socklen_t n_bytes = sizeof(credentials);
+	const int rc = socket_peer_read(fd, &credentials);
 
-	*peer = (uid_t)-1;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes) < 0)
-		return false;
 	*peer = credentials.uid;
-	return control_socket_admits(credentials.uid, geteuid());
+	return rc == 0 && control_socket_admits(credentials.uid, geteuid());
 }
 
 static void
@@ -204,27 +201,13 @@ control_socket_serve(struct app *app)
 
 /* ---- the socket ---- */
 
-/* The file prefix that EAL goes by: the last part of its runtime folder. */
-static const char *
-file_prefix(void)
+const char *
+control_socket_prefix(void)
 {
 	const char *folder = rte_eal_get_runtime_dir();
 	const char *slash = strrchr(folder, '/');
 
 	return slash ? slash + 1 : folder;
-}
-
-/* Listens at one of the usual places; `path` is where. Returns 0 or -errno. */
-static int
-place_open(struct socket_file *file, enum control_place place, char path[CONTROL_PATH_BYTES])
-{
-	const mode_t mode = place == CONTROL_PLACE_SYSTEM ? 0755 : 0700;
-	char folder[CONTROL_PATH_BYTES];
-	int rc = control_path_make(folder, path, place, file_prefix());
-
-	if (rc == 0)
-		rc = socket_folder_make(folder, mode);
-	return rc < 0 ? rc : socket_file_open(file, path);
 }
 
 static int
@@ -239,19 +222,13 @@ static int
 usual_open(struct app *app)
 {
 	char path[CONTROL_PATH_BYTES] = "";
-	int rc = -ENOENT;
+	const int rc =
+		socket_file_open_usual(&app->control_socket.file, control_socket_prefix(), path);
 
-	for (unsigned int i = 0; i < CONTROL_PLACE_COUNT; i++) {
-		const int place_rc = place_open(&app->control_socket.file, i, path);
-
-		if (place_rc == -EADDRINUSE)
-			return live_refuse(path);
-		if (place_rc == 0)
-			return 0;
-		/* The first place's reason is the one to tell, if the second is not there. */
-		if (i == 0 || place_rc != -ENOENT)
-			rc = place_rc;
-	}
+	if (rc == 0)
+		return 0;
+	if (rc == -EADDRINUSE)
+		return live_refuse(path);
 	if (!app->options.quiet)
 		fprintf(stderr,
 			"weir: no control socket, neither in /run/weir nor in "

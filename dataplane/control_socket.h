@@ -55,6 +55,9 @@ void control_socket_tick(struct app *app, uint64_t now_ns);
 /* Drops all clients and removes the socket. Accepts what a failed start has left. */
 void control_socket_stop(struct app *app);
 
+/* The name of usual sockets: the file prefix that EAL goes by, which ends its runtime folder. */
+const char *control_socket_prefix(void);
+
 /* Whether a process of user `peer` may ask a Weir that runs as `own`. */
 bool control_socket_admits(uid_t peer, uid_t own);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mailbox (edge E5): the only way by which cold code reaches a polling loop. One writer (the
- * control thread), one reader (the loop, between bursts), a command word each: commands are states
- * to be reached, so that a later one may replace an earlier one that was not yet read.
+ * The mailbox (edge E5): the only way by which cold code tells an rx loop what to do. One writer
+ * (the control thread), one reader (the loop, between bursts), a command word each: commands are
+ * states to be reached, so that a later one may replace an earlier one that was not yet read.
+ * (Workers have a line for commands in their own memory: weir_worker_read_command.)
  */
 #ifndef WEIR_DATAPLANE_MAILBOX_H
 #define WEIR_DATAPLANE_MAILBOX_H

@@ -14,14 +14,13 @@
 #define MBUF_BYTES_MIN 256			/* the headroom, 128, and a short frame */
 #define STICKY_USEC_MAX 3600000000		/* an hour */
 #define HOLD_TIMEOUT_USEC_MAX 3600000000	/* likewise */
-#define SECONDS_MAX 31536000			/* a year */
 #define STATS_PERIOD_MIN_NS UINT64_C(100000000) /* more often, nobody can read the table */
 #define HEARTBEAT_MSEC_MIN 5			/* control looks as often */
 #define HEARTBEAT_MSEC_MAX 3600000		/* an hour */
 #define SERVICE_NS_MAX 60000000000		/* a minute */
 
 #define FIELD(member) .offset = offsetof(struct options, member)
-#define SECONDS_RANGE(least) .min = (least), .max = SECONDS_MAX * OPTION_NS_PER_SECOND
+#define SECONDS_RANGE(least) .min = (least), .max = OPTION_SECONDS_MAX * OPTION_NS_PER_SECOND
 
 const struct option_row option_table[] = {
 	{

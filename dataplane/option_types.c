@@ -11,8 +11,7 @@
 #include "option_row.h"
 #include "option_values.h"
 
-#define RESTART_SECONDS_MAX 31536000 /* a year */
-#define RESTART_NS_MAX (RESTART_SECONDS_MAX * OPTION_NS_PER_SECOND)
+#define RESTART_NS_MAX (OPTION_SECONDS_MAX * OPTION_NS_PER_SECOND)
 
 static void *
 row_field(const struct option_row *row, struct options *options)
@@ -299,7 +298,7 @@ static void
 restarts_describe(const struct option_row *row, char *text, size_t n_bytes)
 {
 	snprintf(text, n_bytes, "N/SECONDS, N %" PRIu64 " to %" PRIu64 ", SECONDS up to %d",
-		row->min, row->max, RESTART_SECONDS_MAX);
+		row->min, row->max, OPTION_SECONDS_MAX);
 }
 
 static void

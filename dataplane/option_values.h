@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define OPTION_NS_PER_SECOND UINT64_C(1000000000)
+#define OPTION_SECONDS_MAX 31536000 /* a year */
 
 /* Reads a decimal number. Returns 0, or -EINVAL; `number` is then untouched. */
 int option_parse_number(const char *text, uint64_t *number);

@@ -329,7 +329,7 @@ set_life(json_t *object, const struct status_worker *worker)
 {
 	int failed = 0;
 
-	failed |= set_string(object, "kind", worker->is_process ? "process" : "thread");
+	failed |= set_string(object, "kind", status_worker_kind(worker));
 	failed |= set_string(object, "state", weir_slot_phase_name(worker->phase));
 	failed |= set_flags(object, worker);
 	failed |= set_count(object, "incarnation", worker->incarnation);

@@ -56,8 +56,7 @@ struct rx_tally {
 	struct counter received_bytes;
 	struct counter sent;	  /* taken by a port */
 	struct counter bad_frame; /* chains that contradict themselves: dropped */
-	struct counter
-		no_mbuf; /* packets that had to be copied, and there was no buffer: dropped */
+	struct counter no_mbuf;	  /* had to be copied, and there was no buffer: dropped */
 	struct counter loops;
 	struct counter loop_max_cycles; /* the longest of them, without giving the CPU away */
 	struct counter drained; /* 1: LOOP_DRAIN was read and nothing is lent or held any more */

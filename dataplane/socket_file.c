@@ -186,6 +186,45 @@ socket_file_open(struct socket_file *file, const char *path)
 	return rc;
 }
 
+static int
+place_open(struct socket_file *file, enum control_place place, const char *name,
+	char path[CONTROL_PATH_BYTES])
+{
+	const mode_t mode = place == CONTROL_PLACE_SYSTEM ? 0755 : 0700;
+	char folder[CONTROL_PATH_BYTES];
+	int rc = control_path_make(folder, path, place, name);
+
+	if (rc == 0)
+		rc = socket_folder_make(folder, mode);
+	return rc < 0 ? rc : socket_file_open(file, path);
+}
+
+int
+socket_file_open_usual(struct socket_file *file, const char *name, char path[CONTROL_PATH_BYTES])
+{
+	int rc = -ENOENT;
+
+	for (unsigned int i = 0; i < CONTROL_PLACE_COUNT; i++) {
+		const int place_rc = place_open(file, i, name, path);
+
+		if (place_rc == 0 || place_rc == -EADDRINUSE)
+			return place_rc;
+		/* The first place's reason is the one to tell, if the second is not there. */
+		if (i == 0 || place_rc != -ENOENT)
+			rc = place_rc;
+	}
+	return rc;
+}
+
+int
+socket_peer_read(int fd, struct ucred *peer)
+{
+	socklen_t n_bytes = sizeof(*peer);
+
+	*peer = (struct ucred) { .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &n_bytes) < 0 ? -errno : 0;
+}
+
 void
 socket_file_close(struct socket_file *file)
 {

@@ -7,6 +7,7 @@
 #define WEIR_DATAPLANE_SOCKET_FILE_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "control_path.h"
@@ -35,6 +36,17 @@ int socket_folder_make(const char *folder, mode_t mode);
  * -errno.
  */
 int socket_file_open(struct socket_file *file, const char *path);
+
+/*
+ * The same at the first of the usual places (control_path_make) that can be had, as `name`.sock;
+ * `path` is where, or where it was tried last. Returns as socket_file_open; -ENOENT if there is no
+ * such place.
+ */
+int socket_file_open_usual(
+	struct socket_file *file, const char *name, char path[CONTROL_PATH_BYTES]);
+
+/* Whose process has connected. Returns 0, or -errno with nobody's in `peer`. */
+int socket_peer_read(int fd, struct ucred *peer);
 
 /* Closes the socket and removes its file, if it is still ours. Accepts one that is not open. */
 void socket_file_close(struct socket_file *file);

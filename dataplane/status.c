@@ -368,6 +368,12 @@ status_worker_flags(const struct status_worker *worker, char *text)
 }
 
 const char *
+status_worker_kind(const struct status_worker *worker)
+{
+	return worker->is_process ? "process" : "thread";
+}
+
+const char *
 status_worker_word(const struct status_worker *worker)
 {
 	static const char *const words[WEIR_SLOT_PHASE_COUNT] = {

@@ -117,6 +117,9 @@ struct status {
 	struct status_worker worker[WEIR_WORKERS_MAX];
 };
 
+/* What a worker is: "thread" or "process". */
+const char *status_worker_kind(const struct status_worker *worker);
+
 /* One word for where a worker is, of at most 6 letters; empty: it is ready and well. */
 const char *status_worker_word(const struct status_worker *worker);
 

@@ -125,7 +125,8 @@ slot_do(struct app *app, weir_worker_id id, enum weir_slot_action action)
 	}
 }
 
-void
+/* Does what is still to be done about a slot; what cannot be done now stays to be done. */
+static void
 slot_act(struct app *app, weir_worker_id id)
 {
 	struct worker_slot *slot = slot_of(app, id);

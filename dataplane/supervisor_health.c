@@ -66,20 +66,20 @@ static void
 verdict_say(struct app *app, weir_worker_id id, uint32_t before, uint32_t now)
 {
 	const struct worker_slot *slot = slot_of(app, id);
-	const uint32_t new = now & ~before;
-	const uint32_t old = before & ~now;
+	const uint32_t begun = now & ~before;
+	const uint32_t over = before & ~now;
 
-	if (new &WEIR_WORKER_LOST)
+	if (begun & WEIR_WORKER_LOST)
 		slot_note(app, id, "is lost: its heart does not beat, %s",
 			body_is_halted(slot) ? "it was stopped by a signal"
 					     : "though it has the CPU");
-	if (old & WEIR_WORKER_LOST)
+	if (over & WEIR_WORKER_LOST)
 		slot_note(app, id, "is back: its heart beats again");
-	if ((new &WEIR_WORKER_STUCK) && slot->kind == WORKER_THREAD)
+	if ((begun & WEIR_WORKER_STUCK) && slot->kind == WORKER_THREAD)
 		slot_warn(app, id,
 			"is stuck: it has packets and finishes none; what a thread has cannot be "
 			"reclaimed");
-	if (old & WEIR_WORKER_STUCK)
+	if (over & WEIR_WORKER_STUCK)
 		slot_note(app, id, "is no longer stuck");
 }
 

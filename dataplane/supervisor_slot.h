@@ -13,9 +13,6 @@ struct worker_slot *slot_of(struct app *app, weir_worker_id id);
 /* Tells a slot what has happened to its incarnation, and does what follows. */
 void slot_tell(struct app *app, weir_worker_id id, enum weir_slot_event_kind kind);
 
-/* Does what is still to be done about a slot; what cannot be done now stays to be done. */
-void slot_act(struct app *app, weir_worker_id id);
-
 /* Finds out whether what runs in a slot has ended, and what follows. */
 void slot_look_for_end(struct app *app, weir_worker_id id);
 

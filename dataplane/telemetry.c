@@ -181,7 +181,7 @@ add_life(struct rte_tel_data *reply, const struct status_worker *worker)
 {
 	char flags[STATUS_FLAGS_BYTES];
 
-	rte_tel_data_add_dict_string(reply, "kind", worker->is_process ? "process" : "thread");
+	rte_tel_data_add_dict_string(reply, "kind", status_worker_kind(worker));
 	rte_tel_data_add_dict_string(reply, "state", weir_slot_phase_name(worker->phase));
 	rte_tel_data_add_dict_string(reply, "flags", status_worker_flags(worker, flags));
 	rte_tel_data_add_dict_u64(reply, "incarnation", worker->incarnation);

@@ -67,10 +67,9 @@ workers_answer(struct app *app, const char *argument, FILE *out)
 		fprintf(out,
 			"%3" PRIu32 " %-7s %-11s %-22s %11" PRIu32 " %7" PRIu64 " %5" PRIu32
 			" %7" PRIu32 " %12" PRIu64 " %12" PRIu64 " %5.1f%%\n",
-			id, worker->is_process ? "process" : "thread",
-			weir_slot_phase_name(worker->phase), flags[0] ? flags : "-",
-			worker->incarnation, worker->crashes, worker->cpu, worker->depth,
-			worker->lent, worker->completed, 100 * worker->busy_ratio);
+			id, status_worker_kind(worker), weir_slot_phase_name(worker->phase),
+			flags[0] ? flags : "-", worker->incarnation, worker->crashes, worker->cpu,
+			worker->depth, worker->lent, worker->completed, 100 * worker->busy_ratio);
 	}
 	return true;
 }
@@ -175,7 +174,7 @@ request_parse(struct request *request, const char *bytes, size_t n_bytes)
 
 	request->n_words = 0;
 	if (n_bytes > CONTROL_REQUEST_BYTES_MAX)
-		return "a request has at most 4096 bytes";
+		return CONTROL_REQUEST_TOO_LONG;
 	if (n_bytes > 0 && bytes[n_bytes - 1] == '\n')
 		n_bytes--;
 	for (size_t i = 0; i < n_bytes; i++) {

@@ -14,7 +14,7 @@
 int
 area_allocate(struct area *area, size_t bytes)
 {
-	const size_t page = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : 4096;
+	const size_t page = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : PAGE_BYTES;
 
 	*area = (struct area) { 0 };
 	bytes = round_up(bytes, page);

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What mappings are made of, but for huge ones. */
+#define PAGE_BYTES ((size_t)4096)
+
 struct area {
 	void *memory;
 	size_t bytes;

@@ -47,7 +47,10 @@ struct worker_layout {
 	uint32_t spare;
 };
 
-/* What a dispatcher says of its lane, in a line of its own. Written by that dispatcher only. */
+/*
+ * What a dispatcher says of its lane, in a line of its own. Written by that dispatcher only; by
+ * control where there is no such dispatcher.
+ */
 struct lane_header {
 	/* Edge E14: {incarnation + 1 : 32, tail : 32} once the lane has ended; 0: it never has. */
 	CACHE_ALIGNED _Atomic uint64_t end;

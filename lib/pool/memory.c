@@ -10,7 +10,6 @@
 
 #include "pool.h"
 
-#define PAGE_BYTES ((size_t)4096)
 #define COVERS_BYTES (WEIR_CLASSES_MAX * sizeof(lane_cover_seq))
 #define CLAIMS_BYTES ((size_t)WEIR_CLASSES_MAX * WEIR_WORKERS_MAX * sizeof(weir_claim))
 
@@ -272,7 +271,10 @@ pool_incarnation_begin(struct weir_pool *pool, weir_worker_id id, uint32_t incar
 	weir_pool_command(pool, id, WEIR_COMMAND_RUN);
 }
 
-/* A worker need not wait for a dispatcher that lends nothing: its lane ends where the worker is. */
+/*
+ * Edge E14, from control: a worker need not wait for a dispatcher that lends nothing. Its lane ends
+ * where the worker is.
+ */
 static void
 lane_end_absent(struct weir_pool *pool, uint32_t dispatcher, weir_worker_id id)
 {

@@ -9,8 +9,6 @@
 
 #include "config.h"
 
-#define PAGE_BYTES ((size_t)4096)
-
 static uint8_t
 route_add(struct pool_policy *policy, const struct weir_config *config, const char *strategy,
 	const char *fallback)

@@ -69,8 +69,8 @@ struct weir_pool {
 	struct weir_config config;
 	struct pool_policy *policy; /* the newest snapshot's */
 	struct lane_geometry geometry;
-	struct area lane_area;	 /* per worker: per dispatcher: slots, metadata, covers */
-	struct area worker_area; /* per worker: progress lines, per dispatcher: verdicts, heads */
+	struct area lane_area;	 /* per worker: header, per dispatcher: slots, metadata, covers */
+	struct area worker_area; /* per worker: whose, progress, per dispatcher: verdicts, heads */
 	struct area tail_area;	 /* per dispatcher: its tail array */
 	struct area claim_area;	 /* per class and worker: who claims it */
 	struct area workers_area;
@@ -155,7 +155,7 @@ pool_snapshot_view(const struct weir_pool *pool)
 	return &atomic_load_explicit(&pool->current, memory_order_relaxed)->view;
 }
 
-/* Publishes the first snapshot: every worker a member and ready. Returns 0 or -ENOMEM. */
+/* Publishes the first snapshot: config.n_members members, all ready. Returns 0 or -ENOMEM. */
 int pool_snapshot_init(struct weir_pool *pool);
 
 /* Frees every snapshot; no dispatcher uses one any more. */

@@ -99,6 +99,36 @@ there_are_clones_for_lanes_bursts_holds_and_what_waits_to_be_sent(void **state)
 		2 * 50 + 4 * (512 + 32) + KEPT_PKTS + 384);
 }
 
+/* Of the second of two ports packets are copied, if `copies`. */
+static uint64_t
+copied_size(bool copies)
+{
+	struct ports *ports = calloc(1, sizeof(*ports));
+	struct parsed p;
+	uint64_t size;
+
+	assert_non_null(ports);
+	assert_accepted(&p, "--rx-queues 3 --rx-cores 2");
+	ports->n = 2;
+	for (uint32_t i = 0; i < ports->n; i++)
+		ports->port[i] = (struct port) {
+			.n_rx_queues = 3, .n_tx_queues = 2, .n_rx_desc = 100, .n_tx_desc = 50
+		};
+	ports->port[1].copies = copies;
+	size = copied_pool_size(&p.options, ports);
+	free(ports);
+	return size;
+}
+
+/* The driver's rings, 4096 a queue, what is sent by port 1, and what rx cores have in hand. */
+static void
+what_is_copied_has_room_in_its_ports_queues_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(copied_size(true), 3 * (100 + 4096) + 2 * 50 + 2 * 32 + (2 + 1) * 384);
+	assert_int_equal(copied_size(false), 0);
+}
+
 static void
 the_largest_options_do_not_overflow(void **state)
 {
@@ -130,6 +160,7 @@ main(void)
 		cmocka_unit_test(each_part_scales_with_what_uses_it),
 		cmocka_unit_test(there_are_clones_for_lanes_bursts_holds_and_what_waits_to_be_sent),
 		cmocka_unit_test(m12_urgent_lanes_have_their_own_part),
+		cmocka_unit_test(what_is_copied_has_room_in_its_ports_queues_alone),
 		cmocka_unit_test(the_largest_options_do_not_overflow),
 		cmocka_unit_test(small_pages_hold_one_buffer_each),
 	};

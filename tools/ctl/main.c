@@ -214,7 +214,7 @@ main(int argc, char **argv)
 		return fflush(stdout) == 0 ? 0 : fail("stdout", errno);
 	n_bytes = request_join(request, argv + optind);
 	if (n_bytes == 0)
-		return usage_refuse("a request has at most 4096 bytes");
+		return usage_refuse(CONTROL_REQUEST_TOO_LONG);
 	if (wish.socket) {
 		place = wish.socket;
 		fd = connect_path(wish.socket, TIMEOUT_S);

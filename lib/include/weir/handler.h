@@ -71,7 +71,8 @@ struct weir_handler_setup {
  * They run in a thread of Weir's, or in a process of the worker's that has neither EAL nor a pool
  * of buffers: they must not call DPDK.
  *
- *   trial	 open, begin, process..., close: in a child process, once, before Weir starts
+ *   trial	 open, begin, process..., close: in a child process, before Weir starts, and again
+ *		 with each change of a running Weir (weirctl set, try, reload)
  *   thread	 open, begin and close by the control thread; process by the worker's
  *   process	 all four by the worker's process
  *

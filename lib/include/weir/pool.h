@@ -75,7 +75,7 @@ struct weir_departure {
 	enum weir_reason in_process_reason; /**< of those in process that are not redelivered */
 };
 
-/** What a worker says of itself. From a process it is hearsay: nothing may depend on it. */
+/** What a worker says of itself. From a process it is hearsay: nobody else may depend on it. */
 struct weir_worker_pulse {
 	uint32_t beats;		      /**< counts up */
 	enum weir_worker_state state; /**< as it reported last; of a wrong value, STARTING */
@@ -316,8 +316,9 @@ WEIR_API uint32_t weir_pool_worker_incarnation(const struct weir_pool *pool, wei
  * dispatcher then reclaims its lane to it, some packets per weir_harvest: completed ones come home,
  * the others become what `how` says. Until a dispatcher has done so the packets' buckets wait.
  * Caller: the control thread.
- * @return 0, -EINVAL (no departure: `state`, or `redispatch` without metadata), -EALREADY (it is
- * gone already), -ENOENT (no such worker) or -ENOMEM (nothing changed)
+ * @return 0, -EINVAL (no departure: `state`, a reason that is none, `redispatch` without metadata,
+ * `redeliver` without `redispatch`), -EALREADY (it is gone already), -ENOENT (no such worker) or
+ * -ENOMEM (nothing changed)
  */
 WEIR_API int weir_pool_worker_gone(
 	struct weir_pool *pool, weir_worker_id id, const struct weir_departure *how);
@@ -360,7 +361,8 @@ WEIR_API int weir_pool_remove(struct weir_pool *pool, weir_worker_id id);
  * incarnation's number and the command `run`.
  * Caller: the control thread.
  * @return 0, -EINVAL (`id` not below n_workers), -EEXIST (a member), -EBUSY (weir_reclaim has
- * closed its lanes) or -ENOMEM (nothing changed)
+ * closed its lanes; or it is gone, and weir_pool_worker_restart is what puts it back) or -ENOMEM
+ * (nothing changed)
  */
 WEIR_API int weir_pool_add(struct weir_pool *pool, weir_worker_id id);
 

@@ -34,7 +34,6 @@ enum weir_slot_cause {
 	WEIR_SLOT_INIT_TIMEOUT,	 /**< it did not become ready in time */
 	WEIR_SLOT_DRAIN_TIMEOUT, /**< it did not finish in time */
 	WEIR_SLOT_HUNG,		 /**< it was stuck, and of a kind that can be ended */
-	WEIR_SLOT_CAUSE_COUNT,
 };
 
 /** What can happen to a slot. */
