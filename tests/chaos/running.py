@@ -99,6 +99,13 @@ class Weir:
     def status(self):
         return json.loads(self.ask("status"))
 
+    def rx_core_waited_ns(self):
+        """For how long the thread of its only rx core could have run and did not, so far."""
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            if (task / "comm").read_text().startswith("rte-worker"):
+                return int((task / "schedstat").read_text().split()[1])
+        raise Failed("weir has no rx core")
+
     def is_up(self):
         if self.process.poll() is not None:
             raise Failed(f"weir ended while it was starting: {self.said()}")
