@@ -62,8 +62,8 @@ options_check_handlers(struct options *options)
 		const char *value = options->handlers[i];
 
 		if (list_check(value, n) < 0)
-			return options_refuse(
-				"--handler", value, "workers 0 to %u (--workers %u)", n - 1, n);
+			return options_refuse("--handler", value, "workers 0 to %u (--%s %u)",
+				n - 1, n > options->workers ? "workers-max" : "workers", n);
 		rc = handlers_load(&options->handlers_loaded, option_handler_spec(value));
 	}
 	return rc;

@@ -112,7 +112,7 @@ ports_choose_roles(struct ports *ports, const struct options *options)
 {
 	int rc = exception_choose(ports, options->exception_port);
 
-	for (uint32_t id = 0; rc == 0 && id < options->workers; id++)
+	for (uint32_t id = 0; rc == 0 && id < options_workers_max(options); id++)
 		rc = output_choose(ports, options, (weir_worker_id)id);
 	if (rc < 0)
 		return rc;

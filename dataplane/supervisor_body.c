@@ -231,8 +231,10 @@ body_end(struct app *app, weir_worker_id id)
 
 	weir_pool_command(app->pool, id, WEIR_COMMAND_STOP);
 	/* By its pidfd: never another process that has got its number. */
-	if (slot->kind == WORKER_PROCESS && slot->process.pid > 0)
-		syscall(SYS_pidfd_send_signal, slot->process.pidfd, SIGKILL, NULL, 0);
+	if (slot->kind == WORKER_PROCESS && slot->process.pid > 0 &&
+		syscall(SYS_pidfd_send_signal, slot->process.pidfd, SIGKILL, NULL, 0) < 0 &&
+		errno == EPERM)
+		slot_warn(app, id, "may not be ended by this user: it leaves when it is able to");
 }
 
 bool

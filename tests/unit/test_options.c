@@ -124,6 +124,8 @@ handlers_are_checked_against_the_number_of_workers_wherever_it_stands(void **sta
 	assert_accepted(&p, "--workers 10 --handler 0-9=drop");
 	assert_refusal(&p, "--handler 2,4-9=drop --workers 9",
 		"weir: --handler 2,4-9=drop: allowed workers 0 to 8 (--workers 9)\n");
+	assert_refusal(&p, "--handler 7=drop --workers 2 --workers-max 4",
+		"weir: --handler 7=drop: allowed workers 0 to 3 (--workers-max 4)\n");
 }
 
 static void

@@ -214,10 +214,24 @@ handlers_get_the_pairs_and_names_by_id(void **state)
 		assert_null(names[id]);
 }
 
+/* A worker that is added later steers where nobody has polled. */
+static void
+the_port_of_a_worker_to_come_is_an_output_from_the_start(void **state)
+{
+	struct ports ports;
+
+	(void)state;
+	assert_roles(&ports, "a b",
+		"--workers 1 --workers-max 2 --handler 0=drop --handler 1=port:b", NULL);
+	assert_int_equal(ports.n_polled, 1);
+	assert_output(&ports, 1, "b");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_port_of_a_worker_to_come_is_an_output_from_the_start),
 		cmocka_unit_test(without_steering_every_port_is_paired_and_polled),
 		cmocka_unit_test(a_port_that_is_steered_into_takes_no_part_in_the_pairs),
 		cmocka_unit_test(several_workers_may_steer_into_one_port),
