@@ -139,6 +139,23 @@ what_is_left_at_the_drain_timeout_is_accounted(void **state)
 	supervised_close(s);
 }
 
+static void
+without_time_to_finish_a_drain_ends_at_once(void **state)
+{
+	struct supervised *s = supervised_open("--workers 1 --handler wait:20000000 --burst 2 "
+					       "--order none --drain-timeout 0 --quiet",
+		false);
+	char reason[REASON];
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 500);
+	assert_int_equal(supervisor_drain(&s->app, 0, reason, REASON), 0);
+	SUPERVISED_UNTIL(s, supervised_phase(s, 0) == WEIR_SLOT_STOPPED);
+	assert_true(s->ended[WEIR_REASON_DRAIN_TIMEOUT] > 400);
+	supervised_close(s);
+}
+
 /* A17: killed with a queue: all that was not begun is dropped, nothing is finished afterwards. */
 static void
 a_killed_workers_queue_is_dead(void **state)
@@ -361,6 +378,7 @@ main(void)
 		cmocka_unit_test(a_group_that_drains_finishes_1000_packets),
 		cmocka_unit_test(a_drained_worker_finishes_all_that_it_has),
 		cmocka_unit_test(what_is_left_at_the_drain_timeout_is_accounted),
+		cmocka_unit_test(without_time_to_finish_a_drain_ends_at_once),
 		cmocka_unit_test(a_killed_workers_queue_is_dead),
 		cmocka_unit_test(a_stopped_worker_can_be_added_again),
 		cmocka_unit_test(a_worker_more_can_come_and_go),
