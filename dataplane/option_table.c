@@ -444,7 +444,7 @@ const struct option_row option_table[] = {
 	{
 		.name = "drain-timeout",
 		.placeholder = "SECONDS",
-		.help = "time that workers have to finish at the end",
+		.help = "time that workers have to finish when they drain, and at the end",
 		.default_text = "5",
 		.type = &option_type_seconds,
 		FIELD(drain_timeout_ns),

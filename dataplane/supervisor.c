@@ -141,9 +141,11 @@ slot_act(struct app *app, weir_worker_id id)
 static void
 slot_tell_event(struct app *app, weir_worker_id id, const struct weir_slot_event *event)
 {
+	const uint64_t drain_ns = app->options.drain_timeout_ns;
 	const struct weir_slot_limits limits = {
 		.init_ns = app->options.init_timeout_ns,
-		.drain_ns = app->options.drain_timeout_ns,
+		/* No time to finish is none, as at the end of the run, and not all there is. */
+		.drain_ns = drain_ns > 0 ? drain_ns : 1,
 	};
 	struct worker_slot *slot = slot_of(app, id);
 	const struct weir_slot before = slot->life;

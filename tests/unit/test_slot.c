@@ -255,6 +255,19 @@ one_that_crashes_while_it_drains_is_not_replaced(void **state)
 	assert_int_equal(slot.phase, WEIR_SLOT_STOPPED);
 }
 
+/* An end that nobody asked for is a crash, however well it looks. */
+static void
+one_that_exits_unasked_is_replaced_though_it_ended_well(void **state)
+{
+	struct weir_slot slot = slot_ready(1);
+
+	(void)state;
+	assert_int_equal(tell_gone_clean(&slot), WEIR_SLOT_DO_RECLAIM);
+	assert_int_equal(slot.cause, WEIR_SLOT_CRASHED);
+	assert_int_equal(slot.n_crashes, 1);
+	assert_int_equal(tell(&slot, WEIR_SLOT_EVENT_RECLAIMED), WEIR_SLOT_DO_RESTART);
+}
+
 /* The pool was told that the next incarnation will come: it must learn that it will not. */
 static void
 an_order_that_takes_a_restart_back_takes_the_worker_out(void **state)
@@ -376,6 +389,7 @@ main(void)
 		cmocka_unit_test(a_killed_worker_stays_away),
 		cmocka_unit_test(a_worker_that_drains_can_be_killed),
 		cmocka_unit_test(one_that_hangs_is_ended_and_replaced),
+		cmocka_unit_test(one_that_exits_unasked_is_replaced_though_it_ended_well),
 		cmocka_unit_test(one_that_crashes_while_it_drains_is_not_replaced),
 		cmocka_unit_test(an_order_that_takes_a_restart_back_takes_the_worker_out),
 		cmocka_unit_test(a_removed_worker_finishes_before_it_leaves),

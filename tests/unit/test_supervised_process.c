@@ -65,6 +65,34 @@ a_crash_loses_what_was_in_process_and_nothing_else(void **state)
 	supervised_close(s);
 }
 
+/* On request what was in process is not lost but begun again, once. */
+static void
+a_crash_loses_nothing_the_first_time_if_it_is_redelivered(void **state)
+{
+	struct supervised *s = supervised_open(
+		"--workers 1 --order flow --depth-mode queued --redeliver --quiet", true);
+	const struct weir_verdict verdict = weir_verdict_consumed();
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 10);
+	packets_take(s, 0, 5);
+	process_replace(s, 0);
+	assert_int_equal(s->ended[WEIR_REASON_CRASH_INFLIGHT], 0);
+	supervised_pass(s);
+	packets_take(s, 0, 7);
+	process_replace(s, 0);
+	assert_int_equal(s->ended[WEIR_REASON_CRASH_INFLIGHT], 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		supervised_pass(s);
+		packets_take(s, 0, 1);
+		weir_complete(weir_pool_worker(s->app.pool, 0), &verdict, 1);
+	}
+	supervised_pass(s);
+	assert_int_equal(supervised_completed(s), 5);
+	supervised_close(s);
+}
+
 /* A16: more deaths than the budget: out of the pool; whoever adds it by hand forgives it. */
 static void
 one_that_dies_too_often_is_out_of_the_pool(void **state)
@@ -232,6 +260,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_crash_loses_what_was_in_process_and_nothing_else),
+		cmocka_unit_test(a_crash_loses_nothing_the_first_time_if_it_is_redelivered),
 		cmocka_unit_test(one_that_dies_too_often_is_out_of_the_pool),
 		cmocka_unit_test(a_process_that_a_signal_stopped_is_lost_until_it_beats),
 		cmocka_unit_test(a_process_that_sleeps_is_not_lost),

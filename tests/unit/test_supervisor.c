@@ -49,6 +49,54 @@ a_pause_takes_effect_within_one_burst(void **state)
 	supervised_close(s);
 }
 
+/* M1: however much is queued; and an order is nothing that counts as depth. */
+static void
+a_pause_overtakes_10000_packets_and_changes_no_depth(void **state)
+{
+	struct supervised *s = supervised_open("--workers 1 --burst 32 --lane-size 16384 --handler "
+					       "wait:100000 --order none --quiet",
+		false);
+	struct weir_worker_counters counters;
+	char reason[REASON];
+	uint64_t before;
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 10000);
+	SUPERVISED_UNTIL(s, supervised_completed(s) > 0);
+	assert_int_equal(supervisor_pause(&s->app, 0, reason, REASON), 0);
+	weir_harvest(s->rx_core->dispatcher);
+	before = supervised_completed(s);
+	for (uint32_t i = 0; i < 100; i++)
+		supervised_pass(s);
+	assert_true(supervised_completed(s) <= before + 32);
+	weir_dispatcher_worker_counters(s->rx_core->dispatcher, 0, &counters);
+	assert_int_equal(counters.depth, 10000 - supervised_completed(s));
+	assert_int_equal(supervisor_kill(&s->app, 0, reason, REASON), 0);
+	SUPERVISED_UNTIL(s, supervised_phase(s, 0) == WEIR_SLOT_STOPPED);
+	supervised_close(s);
+}
+
+/* A17: a group that is shut down by drains finishes all that it has, and no packet is dead. */
+static void
+a_group_that_drains_finishes_1000_packets(void **state)
+{
+	struct supervised *s = supervised_open("--workers 4 --lane-size 1024 --handler wait:10000 "
+					       "--strategy round-robin --order none --quiet",
+		false);
+	char reason[REASON];
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 1000);
+	for (weir_worker_id id = 0; id < 4; id++)
+		assert_int_equal(supervisor_drain(&s->app, id, reason, REASON), 0);
+	for (weir_worker_id id = 0; id < 4; id++)
+		SUPERVISED_UNTIL(s, supervised_phase(s, id) == WEIR_SLOT_STOPPED);
+	assert_int_equal(supervised_completed(s), 1000);
+	supervised_close(s);
+}
+
 /* N13: what a worker has when it is told to drain it finishes; it gets nothing new. */
 static void
 a_drained_worker_finishes_all_that_it_has(void **state)
@@ -88,6 +136,23 @@ what_is_left_at_the_drain_timeout_is_accounted(void **state)
 	SUPERVISED_UNTIL(s, supervised_phase(s, 0) == WEIR_SLOT_STOPPED);
 	assert_true(s->ended[WEIR_REASON_DRAIN_TIMEOUT] > 0);
 	assert_int_equal(supervised_completed(s) + s->ended[WEIR_REASON_DRAIN_TIMEOUT], 100);
+	supervised_close(s);
+}
+
+static void
+without_time_to_finish_a_drain_ends_at_once(void **state)
+{
+	struct supervised *s = supervised_open("--workers 1 --handler wait:20000000 --burst 2 "
+					       "--order none --drain-timeout 0 --quiet",
+		false);
+	char reason[REASON];
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 500);
+	assert_int_equal(supervisor_drain(&s->app, 0, reason, REASON), 0);
+	SUPERVISED_UNTIL(s, supervised_phase(s, 0) == WEIR_SLOT_STOPPED);
+	assert_true(s->ended[WEIR_REASON_DRAIN_TIMEOUT] > 400);
 	supervised_close(s);
 }
 
@@ -261,14 +326,59 @@ workers_that_share_a_cpu_are_not_lost(void **state)
 	supervised_close(s);
 }
 
+/* X11: it has the CPU and does not beat; and is back when it does. 200 ms at 2.5 GHz. */
+static void
+a_thread_that_burns_its_cpu_is_lost_until_it_beats(void **state)
+{
+	struct supervised *s = supervised_open(
+		"--workers 1 --handler burn:500000000 --burst 1 --order none --quiet", false);
+	const struct worker_slot *slot = &s->app.supervisor.slot[0];
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 1);
+	SUPERVISED_UNTIL(s, slot->flags == WEIR_WORKER_LOST);
+	assert_int_equal(supervised_phase(s, 0), WEIR_SLOT_READY);
+	/* What comes meanwhile waits. */
+	supervised_lend(s, 1);
+	assert_int_equal(weir_held(s->rx_core->dispatcher), 1);
+	SUPERVISED_UNTIL(s, slot->flags == 0);
+	SUPERVISED_UNTIL(s, supervised_completed(s) == 2);
+	supervised_close(s);
+}
+
+/* Nobody can end a thread: it stays, and comes back with the first packet that it finishes. */
+static void
+a_stuck_thread_is_flagged_until_it_finishes_a_packet(void **state)
+{
+	struct supervised *s = supervised_open("--workers 1 --handler wait:300000000 --burst 1 "
+					       "--stuck-after 0.05 --order none --quiet",
+		false);
+	const struct worker_slot *slot = &s->app.supervisor.slot[0];
+
+	(void)state;
+	supervised_start(s);
+	supervised_lend(s, 1);
+	SUPERVISED_UNTIL(s, slot->flags == WEIR_WORKER_STUCK);
+	SUPERVISED_UNTIL(s, slot->flags == 0);
+	assert_int_equal(supervised_completed(s), 1);
+	assert_int_equal(supervised_phase(s, 0), WEIR_SLOT_READY);
+	assert_int_equal(slot->life.incarnation, 0);
+	assert_int_equal(slot->life.n_crashes, 0);
+	supervised_close(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_ready_after_the_start),
 		cmocka_unit_test(a_pause_takes_effect_within_one_burst),
+		cmocka_unit_test(a_pause_overtakes_10000_packets_and_changes_no_depth),
+		cmocka_unit_test(a_group_that_drains_finishes_1000_packets),
 		cmocka_unit_test(a_drained_worker_finishes_all_that_it_has),
 		cmocka_unit_test(what_is_left_at_the_drain_timeout_is_accounted),
+		cmocka_unit_test(without_time_to_finish_a_drain_ends_at_once),
 		cmocka_unit_test(a_killed_workers_queue_is_dead),
 		cmocka_unit_test(a_stopped_worker_can_be_added_again),
 		cmocka_unit_test(a_worker_more_can_come_and_go),
@@ -276,6 +386,8 @@ main(void)
 		cmocka_unit_test(an_order_that_makes_no_sense_is_refused_in_a_line),
 		cmocka_unit_test(the_end_of_the_run_lets_paused_workers_finish),
 		cmocka_unit_test(workers_that_share_a_cpu_are_not_lost),
+		cmocka_unit_test(a_thread_that_burns_its_cpu_is_lost_until_it_beats),
+		cmocka_unit_test(a_stuck_thread_is_flagged_until_it_finishes_a_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
