@@ -80,6 +80,7 @@ static bool
 order_answer(struct app *app, const char *argument, FILE *out, order_fn order)
 {
 	char reason[SUPERVISOR_REASON_BYTES];
+	const struct worker_slot *slot;
 	uint64_t id;
 
 	if (option_parse_number(argument, &id) < 0 || id >= WEIR_WORKERS_MAX) {
@@ -91,8 +92,11 @@ order_answer(struct app *app, const char *argument, FILE *out, order_fn order)
 		fputs(reason, out);
 		return false;
 	}
+	slot = &app->supervisor.slot[id];
 	fprintf(out, "worker %" PRIu64 " is %s\n", id,
-		weir_slot_phase_name(app->supervisor.slot[id].life.phase));
+		slot->is_paused && slot->life.phase == WEIR_SLOT_READY
+			? "paused"
+			: weir_slot_phase_name(slot->life.phase));
 	return true;
 }
 

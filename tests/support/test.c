@@ -42,6 +42,17 @@ child_run(void (*function)(void *context), void *context)
 	_exit(0);
 }
 
+void
+test_random_words(struct test_random *random, void *memory, size_t n_bytes)
+{
+	for (size_t at = 0; at < n_bytes; at += sizeof(uint64_t)) {
+		const uint64_t word = test_random_next(random) >> test_random_below(random, 64);
+		const size_t left = n_bytes - at;
+
+		memcpy((char *)memory + at, &word, left < sizeof(word) ? left : sizeof(word));
+	}
+}
+
 bool
 test_aborts(void (*function)(void *context), void *context)
 {

@@ -54,6 +54,9 @@ test_random_between(struct test_random *random, uint32_t from, uint32_t to)
 	return from + test_random_below(random, to - from + 1);
 }
 
+/* Fills memory with words of any value, more often small ones: numbers of every length. */
+void test_random_words(struct test_random *random, void *memory, size_t n_bytes);
+
 /*
  * Whether `function` aborts, as a failed assertion in the library does. It runs in a child process
  * whose standard error is closed.

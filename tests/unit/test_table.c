@@ -479,34 +479,33 @@ assert_narrow(const struct report_fixture *f, const struct status *before)
 	free(text);
 }
 
-/* Bytes of any value, more often small ones: numbers of every length. */
+/* Bytes of any value are no bools. */
 static void
-bytes_draw(struct test_random *random, void *memory, size_t n_bytes)
+workers_flag(struct status *status, bool is_slow, bool is_process)
 {
-	uint64_t words[(sizeof(struct status) + 7) / 8];
-
-	for (size_t i = 0; i < (n_bytes + 7) / 8; i++)
-		words[i] = test_random_next(random) >> test_random_below(random, 64);
-	memcpy(memory, words, n_bytes);
+	for (uint32_t i = 0; i < WEIR_WORKERS_MAX; i++) {
+		status->worker[i].is_slow = is_slow;
+		status->worker[i].is_process = is_process;
+	}
 }
 
 static void
 status_draw(struct test_random *random, struct status *status)
 {
 	struct status_queue *queue = status->queue;
-	const bool flags[] = { test_random_below(random, 2), test_random_below(random, 2),
-		test_random_below(random, 2) };
+	const uint32_t flags = test_random_below(random, 8);
 
-	bytes_draw(random, status, sizeof(*status));
+	test_random_words(random, status, sizeof(*status));
 	status->queue = queue;
-	status->at_rest = flags[0];
-	status->ledger_ok = flags[1];
-	status->gap_lasts = flags[2];
+	status->at_rest = flags & 1;
+	status->ledger_ok = flags & 2;
+	status->gap_lasts = flags & 4;
 	status->n_queues = 0;
 	status->n_rx = test_random_between(random, 1, WEIR_DISPATCHERS_MAX);
 	status->n_workers = test_random_between(random, 1, WEIR_WORKERS_MAX);
 	status->skew.rings = status->ledger_ok;
 	status->skew.reason %= WEIR_FLOW_REASON_COUNT;
+	workers_flag(status, flags & 1, flags & 2);
 }
 
 static void
@@ -526,6 +525,7 @@ no_line_is_wider_than_100_columns(void **state)
 		assert_narrow(f, before);
 	}
 	memset(f->status, 0xff, sizeof(*f->status));
+	workers_flag(f->status, true, true);
 	f->status->at_rest = true;
 	f->status->ledger_ok = false;
 	f->status->skew = (struct status_skew) { .rings = true };
