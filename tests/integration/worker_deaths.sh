@@ -3,6 +3,8 @@
 # Worker processes of a running Weir, and all that may happen to one: stopped by a signal, crashed,
 # gone by itself, hanging on the CPU and off it, too often dead, stopped at the end of the run. Each
 # is told for what it is, the others go on, and the ledger stays exact (A16, X11; docs/supervision.md).
+# A sanitizer that handles the signals would make other deaths of them.
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:handle_segv=0:handle_abort=0:handle_sigbus=0"
 . "$(dirname "$0")/common.sh"
 
 : "${WEIRCTL:?}"
