@@ -185,19 +185,18 @@ owners_differ(const weir_worker_id *a, const weir_worker_id *b)
 	return n;
 }
 
-/* Says what share of flows a change moves. */
-static void
-moves_print(const struct app *app, const struct weir_change *change, FILE *out)
+void
+settings_print_moves(const struct app *app, const struct weir_prospect *prospect, FILE *out)
 {
+	static const struct weir_prospect now = { .added = WEIR_WORKER_NONE,
+		.removed = WEIR_WORKER_NONE };
 	weir_worker_id *owners = calloc(2 * WEIR_BUCKETS, sizeof(*owners));
-	struct weir_prospect prospect = { .added = WEIR_WORKER_NONE, .removed = WEIR_WORKER_NONE };
 	int rc_now, rc_then;
 
 	if (!owners)
 		return;
-	rc_now = weir_pool_owners(app->pool, &prospect, owners);
-	prospect.change = change;
-	rc_then = weir_pool_owners(app->pool, &prospect, owners + WEIR_BUCKETS);
+	rc_now = weir_pool_owners(app->pool, &now, owners);
+	rc_then = weir_pool_owners(app->pool, prospect, owners + WEIR_BUCKETS);
 	if (rc_now == 0 && rc_then == 0) {
 		const uint32_t n = owners_differ(owners, owners + WEIR_BUCKETS);
 
@@ -258,7 +257,9 @@ generation_apply(struct app *app, struct generation *generation, const struct re
 		pool_options_refuse(next, &error);
 	if (rc < 0)
 		return rc;
-	moves_print(app, &change, request->out);
+	settings_print_moves(app,
+		&(struct weir_prospect) { &change, WEIR_WORKER_NONE, WEIR_WORKER_NONE },
+		request->out);
 	if (request->is_trial)
 		return 0;
 	/* What the pool gives up may be what telemetry's threads look at. */
@@ -338,7 +339,6 @@ values_apply(struct app *app, const char *const *values, const struct request *r
 static void
 request_keep(struct settings *settings, enum setting setting, char *value, char *text)
 {
-	settings->n_changes++;
 	if (text) {
 		free(settings->config_text);
 		settings->config_text = text;

@@ -34,7 +34,6 @@ struct settings {
 	char *value[SETTING_COUNT]; /* set since; NULL: not. Owned */
 	char *config_text;    /* of the file, as it was read last since the start. Owned; or NULL */
 	struct options first; /* of the start: what else there is rests on its texts */
-	uint32_t n_changes;
 };
 
 /*
@@ -45,6 +44,9 @@ struct settings {
  */
 bool settings_change(
 	struct app *app, enum setting setting, const char *value, bool is_trial, FILE *out);
+
+/* Writes a line: what share of flows gets another worker in the pool as `prospect` has it. */
+void settings_print_moves(const struct app *app, const struct weir_prospect *prospect, FILE *out);
 
 /* Frees what was set, and the options of the start. Accepts zeroed ones. */
 void settings_free(struct settings *settings);

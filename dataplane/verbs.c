@@ -15,8 +15,8 @@
 #include "control_path.h"
 #include "option_values.h"
 #include "outputs.h"
+#include "settings.h"
 #include "verb_list.h"
-#include "verb_settings.h"
 
 /* More than any verb has. */
 #define WORDS_MAX 8
@@ -30,20 +30,40 @@ struct request {
 	const char *word[WORDS_MAX];
 };
 
+/* What an order does to the workers that flows can have. */
+enum order_effect {
+	ORDER_ADDS,
+	ORDER_REMOVES,
+};
+
+/* What a verb is for the function that several share. */
+struct verb_action {
+	bool (*answer)(
+		struct app *app, const struct verb_action *action, const char *argument, FILE *out);
+	/* Of orders to a worker. */
+	int (*order)(struct app *app, weir_worker_id id, char *reason, size_t reason_bytes);
+	enum order_effect effect;
+	/* Of settings. */
+	enum setting setting;
+	bool is_trial;
+};
+
 static bool
-help_answer(struct app *app, const char *argument, FILE *out)
+help_answer(struct app *app, const struct verb_action *action, const char *argument, FILE *out)
 {
 	(void)app;
+	(void)action;
 	(void)argument;
 	verb_list_print(out);
 	return true;
 }
 
 static bool
-status_answer(struct app *app, const char *argument, FILE *out)
+status_answer(struct app *app, const struct verb_action *action, const char *argument, FILE *out)
 {
 	char *text = report_text(app, &app->status);
 
+	(void)action;
 	(void)argument;
 	if (text)
 		fprintf(out, "%s\n", text);
@@ -54,8 +74,9 @@ status_answer(struct app *app, const char *argument, FILE *out)
 }
 
 static bool
-workers_answer(struct app *app, const char *argument, FILE *out)
+workers_answer(struct app *app, const struct verb_action *action, const char *argument, FILE *out)
 {
+	(void)action;
 	(void)argument;
 	fprintf(out, "%3s %-7s %-11s %-22s %11s %7s %5s %7s %12s %12s %6s\n", "id", "kind", "state",
 		"flags", "incarnation", "crashes", "cpu", "depth", "lent", "completed", "busy");
@@ -74,99 +95,104 @@ workers_answer(struct app *app, const char *argument, FILE *out)
 	return true;
 }
 
-typedef int (*order_fn)(struct app *app, weir_worker_id id, char *reason, size_t reason_bytes);
+/*
+ * Says what share of flows the order moves: it is asked before the order is given, and told after.
+ * Returns the text, to be freed; NULL without memory.
+ */
+static char *
+order_foresee(const struct app *app, const struct verb_action *action, weir_worker_id id)
+{
+	struct weir_prospect prospect = { .added = WEIR_WORKER_NONE, .removed = WEIR_WORKER_NONE };
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	if (!out)
+		return NULL;
+	*(action->effect == ORDER_ADDS ? &prospect.added : &prospect.removed) = id;
+	settings_print_moves(app, &prospect, out);
+	fclose(out);
+	return text;
+}
+
+static void
+order_print(const struct app *app, weir_worker_id id, const char *moves, FILE *out)
+{
+	const struct worker_slot *slot = &app->supervisor.slot[id];
+	const bool is_paused = slot->is_paused && slot->life.phase == WEIR_SLOT_READY;
+
+	fprintf(out, "worker %u is %s\n%s", id,
+		is_paused ? "paused" : weir_slot_phase_name(slot->life.phase), moves ? moves : "");
+}
 
 static bool
-order_answer(struct app *app, const char *argument, FILE *out, order_fn order)
+order_answer(struct app *app, const struct verb_action *action, const char *argument, FILE *out)
 {
 	char reason[SUPERVISOR_REASON_BYTES];
-	const struct worker_slot *slot;
 	uint64_t id;
+	char *moves;
+	bool granted;
 
 	if (option_parse_number(argument, &id) < 0 || id >= WEIR_WORKERS_MAX) {
 		fprintf(out, "ID %.*s: a worker's number, 0 to %u", ECHO_BYTES_MAX, argument,
 			app->n_workers - 1);
 		return false;
 	}
-	if (order(app, (weir_worker_id)id, reason, sizeof(reason)) < 0) {
+	moves = order_foresee(app, action, (weir_worker_id)id);
+	granted = action->order(app, (weir_worker_id)id, reason, sizeof(reason)) == 0;
+	if (granted)
+		order_print(app, (weir_worker_id)id, moves, out);
+	else
 		fputs(reason, out);
-		return false;
-	}
-	slot = &app->supervisor.slot[id];
-	fprintf(out, "worker %" PRIu64 " is %s\n", id,
-		slot->is_paused && slot->life.phase == WEIR_SLOT_READY
-			? "paused"
-			: weir_slot_phase_name(slot->life.phase));
-	return true;
+	free(moves);
+	return granted;
 }
 
 static bool
-drain_answer(struct app *app, const char *argument, FILE *out)
+setting_answer(struct app *app, const struct verb_action *action, const char *argument, FILE *out)
 {
-	return order_answer(app, argument, out, supervisor_drain);
+	return settings_change(app, action->setting, argument, action->is_trial, out);
 }
 
 static bool
-kill_answer(struct app *app, const char *argument, FILE *out)
+stop_answer(struct app *app, const struct verb_action *action, const char *argument, FILE *out)
 {
-	return order_answer(app, argument, out, supervisor_kill);
-}
-
-static bool
-pause_answer(struct app *app, const char *argument, FILE *out)
-{
-	return order_answer(app, argument, out, supervisor_pause);
-}
-
-static bool
-resume_answer(struct app *app, const char *argument, FILE *out)
-{
-	return order_answer(app, argument, out, supervisor_resume);
-}
-
-static bool
-add_answer(struct app *app, const char *argument, FILE *out)
-{
-	return order_answer(app, argument, out, supervisor_add);
-}
-
-static bool
-remove_answer(struct app *app, const char *argument, FILE *out)
-{
-	return order_answer(app, argument, out, supervisor_remove);
-}
-
-static bool
-stop_answer(struct app *app, const char *argument, FILE *out)
-{
+	(void)action;
 	(void)argument;
 	app->stop_asked = true;
 	fputs("the run ends\n", out);
 	return true;
 }
 
-typedef bool (*verb_fn)(struct app *app, const char *argument, FILE *out);
+#define SETTING(setting_, is_trial_)                                                     \
+	{                                                                                \
+		.answer = setting_answer, .setting = (setting_), .is_trial = (is_trial_) \
+	}
+#define ORDER(order_, effect_)                                                 \
+	{                                                                      \
+		.answer = order_answer, .order = (order_), .effect = (effect_) \
+	}
 
-static const verb_fn verb_functions[VERB_COUNT] = {
-	[VERB_HELP] = help_answer,
-	[VERB_STATUS] = status_answer,
-	[VERB_WORKERS] = workers_answer,
-	[VERB_SET_STRATEGY] = set_strategy_answer,
-	[VERB_SET_OVERFLOW] = set_overflow_answer,
-	[VERB_SET_WEIGHTS] = set_weights_answer,
-	[VERB_SET_CONFIG] = set_config_answer,
-	[VERB_RELOAD] = reload_answer,
-	[VERB_TRY_STRATEGY] = try_strategy_answer,
-	[VERB_TRY_OVERFLOW] = try_overflow_answer,
-	[VERB_TRY_WEIGHTS] = try_weights_answer,
-	[VERB_TRY_CONFIG] = try_config_answer,
-	[VERB_DRAIN] = drain_answer,
-	[VERB_KILL] = kill_answer,
-	[VERB_PAUSE] = pause_answer,
-	[VERB_RESUME] = resume_answer,
-	[VERB_ADD] = add_answer,
-	[VERB_REMOVE] = remove_answer,
-	[VERB_STOP] = stop_answer,
+static const struct verb_action verb_actions[VERB_COUNT] = {
+	[VERB_HELP] = { .answer = help_answer },
+	[VERB_STATUS] = { .answer = status_answer },
+	[VERB_WORKERS] = { .answer = workers_answer },
+	[VERB_SET_STRATEGY] = SETTING(SETTING_STRATEGY, false),
+	[VERB_SET_OVERFLOW] = SETTING(SETTING_OVERFLOW, false),
+	[VERB_SET_WEIGHTS] = SETTING(SETTING_WEIGHTS, false),
+	[VERB_SET_CONFIG] = SETTING(SETTING_CONFIG, false),
+	[VERB_RELOAD] = SETTING(SETTING_COUNT, false),
+	[VERB_TRY_STRATEGY] = SETTING(SETTING_STRATEGY, true),
+	[VERB_TRY_OVERFLOW] = SETTING(SETTING_OVERFLOW, true),
+	[VERB_TRY_WEIGHTS] = SETTING(SETTING_WEIGHTS, true),
+	[VERB_TRY_CONFIG] = SETTING(SETTING_CONFIG, true),
+	[VERB_DRAIN] = ORDER(supervisor_drain, ORDER_REMOVES),
+	[VERB_KILL] = ORDER(supervisor_kill, ORDER_REMOVES),
+	[VERB_PAUSE] = ORDER(supervisor_pause, ORDER_REMOVES),
+	[VERB_RESUME] = ORDER(supervisor_resume, ORDER_ADDS),
+	[VERB_ADD] = ORDER(supervisor_add, ORDER_ADDS),
+	[VERB_REMOVE] = ORDER(supervisor_remove, ORDER_REMOVES),
+	[VERB_STOP] = { .answer = stop_answer },
 };
 
 /* Splits a request into words. Returns NULL, or what is wrong with it. */
@@ -225,7 +251,8 @@ request_serve(struct app *app, const struct request *request, FILE *out)
 		if (n == 0)
 			continue;
 		if (request->n_words == n_wanted)
-			return verb_functions[i](app, row->argument ? request->word[n] : NULL, out);
+			return verb_actions[i].answer(app, &verb_actions[i],
+				row->argument ? request->word[n] : NULL, out);
 		fprintf(out, "the request is: %s%s%s", row->words, row->argument ? " " : "",
 			row->argument ? row->argument : "");
 		return false;

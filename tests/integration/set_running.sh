@@ -64,6 +64,13 @@ assert_equal "strategy after a try" last "$(live 'r["strategy"]')"
 granted "each gets an owner" set strategy rendezvous
 granted "get another worker" try strategy maglev
 refused "one weight for each" set weights 1,2
+# A third of the buckets has an owner that leaves; nobody else's moves.
+granted "worker 2 is draining" worker drain 2
+moved=$(sed -n 's/^flows: \([0-9]*\) of 65536 .*/\1/p' "$WORK/ctl.out")
+[ "${moved:-0}" -gt 20000 ] && [ "$moved" -lt 24000 ] || fail "of three owners one leaves: $moved move"
+wait_until "worker 2 has stopped" eval '[ "$(live "r[\"workers\"][2][\"state\"]")" = stopped ]'
+granted "flows: $moved of 65536" worker add 2
+wait_until "worker 2 is back" eval '[ "$(live "r[\"workers\"][2][\"state\"]")" = ready ]'
 granted "get another worker" set weights 1,1,5
 granted "get another worker" set weights 1,1,1
 # What would be of no effect is refused; a setting can be taken back.
